@@ -65,20 +65,10 @@ def test_shipped_parameters_are_not_mistakes() -> None:
     ("rule", "params", "expected"),
     [
         ("kip-1313/request-header-v3", {"tagged": "maybe"}, "maybe is none of either, yes, no"),
-        ("rpc/listeners-unknown", {"known": ["contoller"]}, "did you mean controller?"),
-        ("fields/unknown-type", {"primitives": ["strng"]}, "did you mean string?"),
-        ("fields/entity-type-missing", {"types": {"transactionlId": "string"}}, "did you mean transactionalId?"),
-        ("fields/entity-type-missing", {"types": {"brokerId": "int3"}}, "did you mean int32?"),
-        ("rpc/dead-message-properties", {"kept": ["apiKye"]}, "did you mean apiKey?"),
     ],
 )
 def test_words(rule: str, params: dict[str, Any], expected: str) -> None:
     assert expected in complaint(lambda: make_ruleset(config(rule, **params), RULES))
-
-
-def test_words_of_a_fork() -> None:
-    make_ruleset(config("fields/unknown-type", primitives=["int128", "varint", "decimal"]), RULES)
-    make_ruleset(config("rpc/listeners-unknown", known=["broker", "raftBroker"]), RULES)
 
 
 def test_commands_say_it(repo: Path, tmp_path: Path) -> None:

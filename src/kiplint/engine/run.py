@@ -155,8 +155,8 @@ def set_violations(schemas: SchemaSet, rules: RuleSet, paths: set[str] | None = 
     yield from rules.violations("set", (schemas,))
 
 
-# Checking in two steps: over many sets that share files, each distinct file is checked alone once, and each distinct
-# set for the rest. The two steps together find what `check_set` finds.
+# Over many sets that share files, each distinct file is checked alone once, and each distinct set for the rest. The two
+# together find what `check_set` finds.
 
 
 class Scopes(NamedTuple):
@@ -178,28 +178,8 @@ def scopes_of(rules: RuleSet) -> Scopes:
     return Scopes(rules, alone, together, frozenset(rule.id for rule in alone.rules))
 
 
-def check_alone(file: str, data: bytes, rules: Scopes, fixer: FixFunction | None = None) -> list[Finding]:
-    """The findings of one definition by itself.
-
-    A definition with ignore comments has none here: the comments also apply to rules of the set, so `check_together`
-    checks it against all rules.
-    """
-    if IGNORE_MARK in data:
-        return []
-    definition = load(file, data)
-    violations = file_violations([definition], {file}, rules.alone)
-    return list(_locate([definition], violations, rules.whole, fixer))
-
-
-def check_together(
-    files: Iterable[tuple[str, bytes]], rules: Scopes, fixer: FixFunction | None = None
-) -> Iterator[Finding]:
-    """The findings in one set, as pairs of path and bytes, that `check_alone` does not report."""
-    yield from check_both(files, set(), rules, fixer).together
-
-
 class ScopeFindings(NamedTuple):
-    """The findings of `check_alone` for some files of a set, and of `check_together` for the set."""
+    """The findings of some files of a set by themselves, and those of the set."""
 
     alone: list[Finding]
     together: list[Finding]
@@ -208,9 +188,10 @@ class ScopeFindings(NamedTuple):
 def check_both(
     files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scopes, fixer: FixFunction | None = None
 ) -> ScopeFindings:
-    """The two steps over one set, each definition read and walked once; `fresh` are the files to be checked alone too.
+    """Check a set, as pairs of path and bytes, and those of its files alone that are `fresh`.
 
-    Files with ignore comments are always checked with the set, and their findings count as those of the set.
+    Files with ignore comments are always checked with the set, because the comments also apply to rules of the set, and
+    their findings count as those of the set.
     """
     definitions = [load(file, data) for file, data in files]
     messages = tuple(definition.message for definition in definitions if definition.message)

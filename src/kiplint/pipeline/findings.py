@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import HALF
-from kiplint.engine.run import Scopes, check_alone, check_both, check_together
+from kiplint.engine.run import Scopes, check_both
 from kiplint.fixes.fixers import make_fixes
 from kiplint.pipeline.rows import Row, arrow, spread, table
 
@@ -96,11 +96,11 @@ def check_set(tree: str, files: Sequence[Mapping[str, Any]], rules: Rules) -> It
             alone[finding.path].append(finding)  # type: ignore[union-attr]
     except (UsageError, RecursionError):  # of one file, or of the whole
         alone = {
-            name: _try(lambda name=name, data=data: check_alone(name, data, rules.scopes, make_fixes))  # type: ignore[misc]
+            name: _try(lambda text=(name, data): check_both([text], {text[0]}, rules.scopes, make_fixes).alone)  # type: ignore[misc]
             for name, data in texts
             if name in fresh
         }
-        together = _try(lambda: list(check_together(texts, rules.scopes, make_fixes)))
+        together = _try(lambda: check_both(texts, set(), rules.scopes, make_fixes).together)
     blobs = {file["name"]: file["blob"] for file in files}
     for name, some in alone.items():
         yield from _rows({"name": name, "blob": blobs[name]}, some, blobs, rules)
