@@ -5,31 +5,67 @@ The functions do what the commands do, print nothing, and return what the comman
 
 from __future__ import annotations
 
+from importlib import import_module
+
 __version__ = "0.1.0"
+
+_NAMES = {
+    "codec.wire": ("ByteProblem", "ValueSpan"),
+    "commands.check.baseline": ("StaleObject",),
+    "commands.check.run": ("CheckResult", "check"),
+    "commands.decode": ("DecodedObject", "DecodeResult", "FieldError", "Frame", "decode"),
+    "commands.diff.run": ("DiffResult", "diff"),
+    "commands.kip": ("CheckedKip", "DefinitionObject", "KipObject", "KipResult", "kip"),
+    "commands.migrate.run": ("MigrationResult", "migrate_bump", "migrate_kip_1313"),
+    "commands.negotiate": ("NegotiationResult", "negotiate"),
+    "commands.review.result": ("Also", "Entry", "ReviewResult"),
+    "commands.review.run": ("review",),
+    "commands.rollout": ("RolloutDocument", "RolloutResult", "RolloutSummary", "rollout"),
+    "commands.show": ("FieldObject", "LayoutObject", "MessageObject", "ShowResult", "show"),
+    "compat.change": ("Change",),
+    "compat.judge": ("ChangeFinding",),
+    "compat.negotiation.result": (
+        "Agreement",
+        "BrokerMode",
+        "Exchange",
+        "Ids",
+        "Negotiation",
+        "NegotiationSummary",
+        "RpcRow",
+        "Telemetry",
+    ),
+    "compat.rollout": ("RolloutRow",),
+    "compat.tree": ("Tree", "load"),
+    "compat.witness": ("Witness",),
+    "engine.errors": ("UsageError",),
+    "engine.finding": ("Finding", "Fix", "Location", "Span"),
+    "fixes.migration": ("FileEdits", "MigrationRow"),
+    "fixes.write": ("FileChanges",),
+    "model.fields": ("Container", "Field", "Struct"),
+    "model.headers": ("HeaderRange",),
+    "model.layout": ("Layout", "Slot"),
+    "model.load": ("Definition",),
+    "model.message": ("Message",),
+    "model.notes": ("Note", "Paragraph"),
+    "model.schemas": ("Rpc", "SchemaSet"),
+    "render.report": ("RuleInfo", "Verdict"),
+    "sources.schema_files": ("SourceError",),
+    "text.decode": ("Problem",),
+    "text.edit": ("Edit",),
+    "versions": ("VersionRange",),
+}
+"""The public names by module; `__init__.pyi` has them for type checkers."""
+
+__all__ = ["__version__", *(name for names in _NAMES.values() for name in names)]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:
     """A public name, whose module is imported on first use, so that `import kiplint` takes no time."""
-    places = _places()
-    if name == "__all__":
-        value: object = sorted(["__version__", *places])
-    elif name in places:
-        from importlib import import_module
-
-        value = getattr(import_module(f"{__name__}.{places[name]}"), name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+    for module, names in _NAMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(["__version__", *_places()])
-
-
-def _places() -> dict[str, str]:
-    """The modules of the other public names, as `__init__.pyi` has them for type checkers."""
-    import re
-
-    stub = __spec__.loader.get_data(f"{__file__}i").decode()  # also out of a zip file
-    return {name: module for module, name in re.findall(r"(?m)^from kiplint\.(\S+) import (\w+) as", stub)}
+    return __all__

@@ -79,9 +79,8 @@ def test_help_of_each_command(tmp_path: Path, command: str, word: str) -> None:
     assert "Example" in result.out
 
 
-def test_help_lists_all_commands_in_their_order_on_one_screen(tmp_path: Path) -> None:
+def test_help_lists_all_commands_in_their_order(tmp_path: Path) -> None:
     lines = kiplint("--help", cwd=tmp_path, env={"COLUMNS": "80"}).out.splitlines()
-    assert len(lines) <= 24
     assert [line.split()[0] for line in lines[lines.index("Commands:") + 1 :]] == [
         "check", "review", "diff", "rollout", "migrate", "negotiate", "kip", "show", "decode", "explain", "rules",
         "schema", "lsp", "pipeline",

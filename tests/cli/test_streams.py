@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import resource
 import shlex
 import signal
 import subprocess
@@ -40,7 +38,6 @@ COMMANDS = {
     "rules": ["rules"],
     "schema": ["schema", "config"],
     "negotiate": ["negotiate", "old", "new"],
-    "completion": ["--show-completion", "bash"],
     "kip": ["kip", "kip.md"],
     "kip-1313": ["migrate", "kip-1313", "old", "--dry-run"],
     "bump": ["migrate", "bump", "X", "--schemas", "old", "--dry-run"],
@@ -167,11 +164,7 @@ def test_an_early_interrupt_is_silent(here: Path, number: int) -> None:
     assert (result.returncode in (130, -signal.SIGINT), result.stdout, result.stderr) == (True, b"", b"")
 
 
-@pytest.mark.parametrize(
-    ("limit", "expected"),
-    [(300 << 20, "out of memory: the limit is 300 MiB; `ulimit -v` raises it"), (-1, "out of memory")],
-)
-def test_too_little_memory(monkeypatch: pytest.MonkeyPatch, limit: int, expected: str) -> None:
+def test_too_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def command() -> int:
         raise MemoryError
 
@@ -179,8 +172,7 @@ def test_too_little_memory(monkeypatch: pytest.MonkeyPatch, limit: int, expected
         raise SystemExit(message)
 
     monkeypatch.setattr(process, "fail", fail)
-    monkeypatch.setattr(resource, "getrlimit", lambda which: (limit, -1))
-    with pytest.raises(SystemExit, match=f"^{re.escape(expected)}$"):
+    with pytest.raises(SystemExit, match="^out of memory$"):
         process._run(command)
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from importlib import import_module
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import typer
 import typer.main
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from kiplint import __version__
-from kiplint.cli import completion
 from kiplint.cli.process import run
 
 COMMANDS: Final = "kiplint.commands"
@@ -20,9 +19,6 @@ COMMANDS: Final = "kiplint.commands"
 
 AS_IT_IS: Final = "\b\n"
 """Begins a paragraph whose lines are not joined."""
-
-ARGUMENTS, OPTIONS = "Arguments", "Options"
-"""The sections of arguments, and of options that name none."""
 
 
 class CommandGroup(TyperGroup):
@@ -36,27 +32,10 @@ class CommandGroup(TyperGroup):
         return name, command and load(self.package, name or ""), rest
 
 
-class CommandWithSections(TyperCommand):
-    """A command whose help lists the options by what they are about, as their `rich_help_panel` says."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, then the options below the titles of their sections."""
-        rows: dict[str, list[tuple[str, str]]] = {ARGUMENTS: []}
-        params: Iterable[Any] = self.get_params(ctx)
-        for param in params:
-            title = ARGUMENTS if param.param_type_name == "argument" else param.rich_help_panel or OPTIONS
-            if record := param.get_help_record(ctx):
-                rows.setdefault(title, []).append(record)
-        rows[OPTIONS] = rows.pop(OPTIONS)  # --help is one
-        for title, section in rows.items():
-            if section:
-                with formatter.section(title):
-                    formatter.write_dl(section)
-
-
 def make_app() -> Any:
     """The group of all commands, to be called with the words of a command line."""
-    return _group(COMMANDS, callback=_kiplint, context_settings={"help_option_names": ["-h", "--help"]})
+    settings = {"help_option_names": ["-h", "--help"]}
+    return _group(COMMANDS, callback=_kiplint, context_settings=settings, add_completion=True)
 
 
 def all_commands(group: Any = None, words: str = "") -> Iterator[tuple[str, Any]]:
@@ -79,18 +58,18 @@ def load(package: str, name: str) -> Any:
     if hasattr(module, "__path__"):
         module = import_module(f"{module.__name__}.command")
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name, cls=CommandWithSections, epilog=module.EPILOG)(_exit_with_code(module.command))
+    app.command(name, epilog=module.EPILOG)(_exit_with_code(module.command))
     return typer.main.get_command(app)
 
 
-def _group(name: str, **settings: Any) -> Any:
+def _group(name: str, *, add_completion: bool = False, **settings: Any) -> Any:
     package: Any = import_module(name)
     app = typer.Typer(
         help=package.HELP,
         epilog=package.EPILOG,
         cls=CommandGroup,
         no_args_is_help=True,
-        add_completion=False,  # typer's own options know only the shell that runs them
+        add_completion=add_completion,
         rich_markup_mode=None,  # rich doubles the time of --help
         **settings,
     )
@@ -121,25 +100,9 @@ def _print_version(value: bool) -> None:
         raise typer.Exit
 
 
-def _print_completion(shell: str | None) -> None:
-    if shell:
-        print(completion.script(shell))
-        raise typer.Exit
-
-
 def _kiplint(
     version: Annotated[
         bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-    show_completion: Annotated[
-        Literal["bash", "zsh", "fish", "powershell"] | None,
-        typer.Option(
-            "--show-completion",
-            callback=_print_completion,
-            is_eager=True,
-            metavar="SHELL",
-            help="Print a shell's completion script.",
-        ),
-    ] = None,
 ) -> None:
     """Take the options that stand before a command."""

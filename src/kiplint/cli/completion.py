@@ -1,41 +1,17 @@
-"""Completions: what a shell offers after Tab."""
+"""What a shell offers after Tab for the values of options and arguments."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from itertools import pairwise
 from typing import Any, Protocol
 
-from kiplint.cli.process import COMPLETE
-
-
-def script(shell: str) -> str:
-    """The script that completes kiplint's command lines in a shell."""
-    from typer.completion import get_completion_script  # type: ignore[attr-defined]
-
-    text: str = get_completion_script(prog_name="kiplint", complete_var=COMPLETE, shell=shell)
-    return text
-
-
-def know_shells() -> None:
-    """Make typer answer the shells, which it does by itself only for its own `--install-completion`."""
-    from typer.completion import get_completion_inspect_parameters
-
-    get_completion_inspect_parameters()
-    _join_equals()
-
-
-def _join_equals() -> None:
-    """Replace the sign in `--select=x` by a blank: bash makes a word of its own of it."""
-    words = os.environ.get("COMP_WORDS", "")
-    before = words.split()[: int(os.environ.get("COMP_CWORD", "0"))]
-    signs = sum(word == "=" and option.startswith("--") for option, word in pairwise(before))
-    if signs:
-        os.environ["COMP_WORDS"] = re.sub(r"(?<=\s)(--[a-z-]+)(\s)=(?:\s|$)", r"\1\2", words)
-        os.environ["COMP_CWORD"] = str(len(before) - signs)
+from kiplint.engine.config import configure
+from kiplint.engine.errors import UsageError
+from kiplint.engine.packs import shipped_rules
+from kiplint.render.formats import FORMATS, PAGE
+from kiplint.sources.schema_files import SourceError
 
 
 def rules(incomplete: str) -> list[str]:
@@ -47,10 +23,6 @@ def rules(incomplete: str) -> list[str]:
 
 def rule_ids() -> list[tuple[str, str]]:
     """The ids of all rules, each with its title."""
-    from kiplint.engine.config import configure
-    from kiplint.engine.errors import UsageError
-    from kiplint.engine.packs import shipped_rules
-
     try:
         rules = configure().all_rules()
     except UsageError:  # the next run reports it
@@ -60,15 +32,11 @@ def rule_ids() -> list[tuple[str, str]]:
 
 def formats() -> list[tuple[str, str]]:
     """The formats of `--output-format`, each with its description."""
-    from kiplint.render.formats import FORMATS
-
     return [(name, form.about) for name, form in FORMATS.items()]
 
 
 def page_formats() -> list[tuple[str, str]]:
     """The formats of a report that has a page."""
-    from kiplint.render.formats import PAGE
-
     return [*formats(), (PAGE, "A page to look at and share, in one file that needs no network.")]
 
 
@@ -95,49 +63,39 @@ def sets(ctx: WordsBefore, incomplete: str) -> list[str]:
 
     A word that begins no tag is left to the shell, which completes files.
     """
-    tags = [f"{tag}:" for tag in _tags(ctx) if f"{tag}:".startswith(incomplete)]
+    tags = [f"{tag}:" for tag in revisions(ctx, "")]
     if incomplete or not tags:
-        return tags
+        return [tag for tag in tags if tag.startswith(incomplete)]
     folders = sorted(entry.name for entry in os.scandir() if entry.is_dir() and not entry.name.startswith("."))
     return [*(f"{name}/" for name in folders), *tags]
 
 
 def revisions(ctx: WordsBefore, incomplete: str) -> list[str]:
     """The tags of the repository, newest first."""
-    return [tag for tag in _tags(ctx) if tag.startswith(incomplete)]
+    from kiplint.sources.history import version_tags
+
+    with suppress(SourceError):
+        return [tag for tag in version_tags(ctx.params.get("repository"))[::-1] if tag.startswith(incomplete)]
+    return []
 
 
 def messages(ctx: WordsBefore, incomplete: str) -> list[str]:
     """The names of the messages in the set named before, else in the working directory."""
-    return [name for name in _messages(ctx) if name.startswith(incomplete)]
+    from kiplint.compat.tree import load
+
+    values = [ctx.params.get(name) for name in ("new", "source", "schemas", "set", "sets")]
+    first = next((value for value in values if value), ".")
+    source = first if isinstance(first, str) else first[0]
+    with suppress(SourceError):
+        names = {message.name for message in load(source, ctx.params.get("repository")).messages}
+        return sorted(name for name in names if name.startswith(incomplete))
+    return []
 
 
 def rpcs(ctx: WordsBefore, incomplete: str) -> list[str]:
     """The names of the RPCs, or where none begins so, of the messages; a list may have commas."""
     before, comma, word = incomplete.rpartition(",")
-    names = _messages(ctx)
-    halves = {name.removesuffix("Request") for name in names if name.endswith("Request")}
-    fitting = sorted(name for name in halves if name.startswith(word))
-    return [f"{before}{comma}{name}" for name in fitting or names if name.startswith(word)]
-
-
-def _tags(ctx: WordsBefore) -> list[str]:
-    from kiplint.sources.history import version_tags
-    from kiplint.sources.schema_files import SourceError
-
-    with suppress(SourceError):
-        return version_tags(ctx.params.get("repository"))[::-1]
-    return []
-
-
-def _messages(ctx: WordsBefore) -> list[str]:
-    from kiplint.compat.tree import load
-    from kiplint.sources.schema_files import SourceError
-
-    params = ctx.params
-    values = [params.get(name) for name in ("new", "source", "schemas", "set", "sets")]
-    first = next((value for value in values if value), ".")
-    source = first if isinstance(first, str) else first[0]
-    with suppress(SourceError):
-        return sorted({message.name for message in load(source, params.get("repository")).messages})
-    return []
+    names = messages(ctx, "")
+    requests = [name.removesuffix("Request") for name in names if name.endswith("Request")]
+    candidates = [name for name in requests if name.startswith(word)] or names
+    return [f"{before}{comma}{name}" for name in candidates if name.startswith(word)]

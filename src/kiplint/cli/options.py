@@ -12,8 +12,6 @@ from kiplint.engine.errors import UsageError
 from kiplint.render.formats import PAGE, format_names
 from kiplint.text.words import comma_parts
 
-TO_CHECK, TO_REPORT, CONFIGURATION = "What to check", "What to report", "Configuration"
-"""The sections of the help for options that several commands share."""
 FORMATS: Final = (*format_names(),)
 """The formats of findings."""
 PAGE_FORMATS: Final = (*FORMATS, PAGE)
@@ -37,7 +35,6 @@ SelectOption = Annotated[
         metavar="RULES",
         help="Run only these: a rule, a pack, a glob, default or all. Repeatable.",
         autocompletion=completion.rules,
-        rich_help_panel=TO_CHECK,
     ),
 ]
 IgnoreOption = Annotated[
@@ -46,7 +43,6 @@ IgnoreOption = Annotated[
         metavar="RULES",
         help="Do not run these, even if they are selected. Repeatable.",
         autocompletion=completion.rules,
-        rich_help_panel=TO_CHECK,
     ),
 ]
 SeverityOption = Annotated[
@@ -55,17 +51,11 @@ SeverityOption = Annotated[
         metavar="RULE=LEVEL",
         help="Change a severity: error, warning, info or off. Repeatable.",
         autocompletion=completion.rule_ids,
-        rich_help_panel=TO_CHECK,
     ),
 ]
 RepositoryOption = Annotated[
     str | None,
-    typer.Option(
-        "--repo",
-        metavar="REPO",
-        help="The repository of REV:path, a directory or a bundle.",
-        rich_help_panel=TO_CHECK,
-    ),
+    typer.Option("--repo", metavar="REPO", help="The repository of REV:path, a directory or a bundle."),
 ]
 ReleasedOption = Annotated[
     list[str] | None,
@@ -74,7 +64,6 @@ ReleasedOption = Annotated[
         help="A release: a glob of tags, a revision, or a set. A version counts as released when one has it. "
         "Repeatable.",
         show_default="the configuration's, else the base",
-        rich_help_panel=TO_CHECK,
     ),
 ]
 SetsOption = Annotated[
@@ -98,7 +87,6 @@ def _format_option(formats: Iterable[str], complete: Any) -> Any:
         help=f"The format of the report ({', '.join(formats)}), and the file that it goes to. Repeatable.",
         show_default="text",
         autocompletion=complete,
-        rich_help_panel=TO_REPORT,
     )
 
 
@@ -109,9 +97,7 @@ AnswerFormOption = Annotated[Literal["text", "json", "markdown"], typer.Option(h
 ColorOption = Annotated[Literal["auto", "always", "never"], typer.Option(help="Colours in the output.")]
 FailOnOption = Annotated[
     Literal["error", "warning", "info", "never"] | None,
-    typer.Option(
-        help="The lowest severity that makes the exit code 1.", show_default="error", rich_help_panel=TO_REPORT
-    ),
+    typer.Option(help="The lowest severity that makes the exit code 1.", show_default="error"),
 ]
 BreaksOption = Annotated[
     list[str] | None,
@@ -120,7 +106,6 @@ BreaksOption = Annotated[
         help="What a change must break to make the exit code 1. Repeatable.",
         show_default="wire,storage",
         autocompletion=completion.breaks,
-        rich_help_panel=TO_REPORT,
     ),
 ]
 
@@ -128,12 +113,8 @@ BreaksOption = Annotated[
 
 ConfigOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE", help="The configuration file; no other is searched for.", rich_help_panel=CONFIGURATION
-    ),
+    typer.Option(metavar="FILE", help="The configuration file; no other is searched for."),
 ]
-IsolatedOption = Annotated[
-    bool, typer.Option("--isolated", help="Read no configuration.", rich_help_panel=CONFIGURATION)
-]
+IsolatedOption = Annotated[bool, typer.Option("--isolated", help="Read no configuration.")]
 
 LakeArgument = Annotated[str, typer.Argument(metavar="LAKE", help="The directory that `pipeline run` wrote to.")]

@@ -7,12 +7,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
-
-import msgspec
+from typing import TYPE_CHECKING, NamedTuple
 
 from kiplint.cli.options import FORMATS
-from kiplint.cli.process import CLEAN, FINDINGS, USAGE, unguarded, use_color, warn
+from kiplint.cli.process import CLEAN, FINDINGS, USAGE, WorkflowLog, unguarded, use_color, warn
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import write
 from kiplint.text.files import open_to_write
@@ -27,106 +25,11 @@ CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
 """Exit codes by the status of a result."""
 
 
-class Output(msgspec.Struct, frozen=True):
-    """One report to write: its format, the file (None for standard output), and whether to colour it."""
+class Output(NamedTuple):
+    """One report to write: its format, and the file, empty for standard output."""
 
     format: str
-    file: str | None
-    color: bool
-
-    @property
-    def is_out(self) -> bool:
-        """Whether it goes to standard output."""
-        return self.file is None
-
-
-def report(
-    command: str, output_format: Sequence[str] | None, work: Callable[[], Report], formats: Sequence[str] = FORMATS
-) -> int:
-    """Do the work of a command and write its report; an error goes to GitHub too where GitHub gets a report.
-
-    `output_format` has the values of the option, which names some of the `formats`.
-    """
-    outputs = open_outputs(output_format, formats)
-    try:
-        result = work()
-        _write_report(result, outputs)
-    except BrokenPipeError:
-        raise
-    except Exception as error:
-        github = [output for output in outputs if output.format == "github"]
-        if github:
-            from kiplint.render.findings.github import annotation_of_failure, record_failure
-
-            reason = str(error) or type(error).__name__
-            if any(output.is_out for output in github):
-                unguarded(sys.stdout).write(annotation_of_failure(command, reason).encode())
-            record_failure(command, reason)
-        raise
-    for note in result.notes:
-        warn(note)
-    return finish(result)
-
-
-def report_patch(
-    output_format: Sequence[str] | None, work: Callable[[], CheckResult], check: Callable[[], CheckResult]
-) -> int:
-    """Write the patch that `work` makes to standard output, and the report of `check`, which fixes nothing, to files.
-
-    The exit code is 1 when there is a patch.
-    """
-    outputs = open_outputs(output_format)
-    for output in outputs:
-        if output_format and output.is_out and output.format != "text":
-            raise UsageError(
-                f"with --diff the patch goes to standard output; write the report to a file: "
-                f"--output-format {output.format}=FILE"
-            )
-    result = work()
-    files = [output for output in outputs if not output.is_out]
-    if files:
-        _write_report(check(), files)
-    write_bytes(result.patch or b"")
-    for note in result.notes:
-        warn(note)
-    return FINDINGS if result.patch else CLEAN
-
-
-def present_patch(result: RunResult, patch: bytes, notes: Sequence[str] = ()) -> int:
-    """Write a patch to standard output in place of the result, and the notes to stderr.
-
-    The exit code is 1 when there is a patch.
-    """
-    write_bytes(patch)
-    for note in notes:
-        warn(note)
-    return finish(result) or (FINDINGS if patch else CLEAN)
-
-
-def write_bytes(data: bytes) -> None:
-    """Write bytes unchanged to a file or pipe; to a terminal with everything escaped that could act on it."""
-    sys.stdout.flush()
-    if sys.stdout.isatty():
-        text = data.decode("utf-8", "replace")
-        sys.stdout.write(printable(text, lambda char: char if char in "\t\n" else as_escape(char)))
-        return
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
-
-
-def present(result: RunResult, form: str, color: str) -> int:
-    """Write a result in the format `form` to standard output."""
-    write(form, result, sys.stdout, color=use_color(color, sys.stdout))
-    for note in result.notes:
-        warn(note)
-    return finish(result)
-
-
-def finish(result: RunResult) -> int:
-    """Warn of the files that could not be read; the exit code."""
-    for file in result.broken:
-        warn(f"warning: {file} cannot be read, so it is {result.unread}; see `kiplint check`")
-    return CODES[result.status]
+    file: str = ""
 
 
 def open_outputs(texts: Sequence[str] | None, formats: Sequence[str] = FORMATS) -> list[Output]:
@@ -143,22 +46,103 @@ def open_outputs(texts: Sequence[str] | None, formats: Sequence[str] = FORMATS) 
             raise UsageError(f"there is no format {name}{hint}")
         if equals and not file:
             raise UsageError(f"--output-format {text}: no file after the equals sign")
-        in_color = not equals and use_color("auto", sys.stdout)
-        outputs.append(Output(name, file or None, in_color))
-    if len([output for output in outputs if output.is_out]) > 1:
+        outputs.append(Output(name, file))
+    if len([output for output in outputs if not output.file]) > 1:
         raise UsageError(
             "only one format can go to standard output; write the others to files, as in json=kiplint.json"
         )
     return outputs
 
 
-def _write_report(result: Report, outputs: Sequence[Output]) -> None:
-    """Write a result to all outputs."""
+def report(
+    command: str, output_format: Sequence[str] | None, work: Callable[[], Report], formats: Sequence[str] = FORMATS
+) -> int:
+    """Do the work of a command and write its report; an error goes to GitHub too where GitHub gets a report.
+
+    `output_format` has the values of the option, which names some of the `formats`.
+    """
+    outputs = open_outputs(output_format, formats)
+    try:
+        result = work()
+        _write_report(result, outputs)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        _tell_github(command, str(error) or type(error).__name__, outputs)
+        raise
+    return finish(result)
+
+
+def report_patch(
+    output_format: Sequence[str] | None, work: Callable[[], CheckResult], check: Callable[[], CheckResult]
+) -> int:
+    """Write the patch that `work` makes to standard output, and the report of `check`, which fixes nothing, to files.
+
+    The exit code is 1 when there is a patch.
+    """
+    outputs = open_outputs(output_format)
+    files = [output for output in outputs if output.file]
     for output in outputs:
-        if output.is_out:
-            _write_out(result, output)
-            continue
-        _write_file(output, result)
+        if output_format and output not in files and output.format != "text":
+            raise UsageError(
+                f"with --diff the patch goes to standard output; write the report to a file: "
+                f"--output-format {output.format}=FILE"
+            )
+    result = work()
+    if files:
+        _write_report(check(), files)
+    present_patch(result, result.patch or b"")
+    return FINDINGS if result.patch else CLEAN
+
+
+def present_patch(result: RunResult, patch: bytes, notes: Sequence[str] = ()) -> int:
+    """Write a patch to standard output in place of the result, and the notes to stderr.
+
+    The patch is unchanged, but on a terminal everything is escaped that could act on it. The exit code is 1 when there
+    is a patch.
+    """
+    if sys.stdout.isatty():
+        text = patch.decode("utf-8", "replace")
+        sys.stdout.write(printable(text, lambda char: char if char in "\t\n" else as_escape(char)))
+    elif isinstance(sys.stdout, WorkflowLog):
+        sys.stdout.write(patch.decode("utf-8", "replace"))
+    else:
+        unguarded(sys.stdout).write(patch)
+    for note in notes:
+        warn(note)
+    return finish(result) or (FINDINGS if patch else CLEAN)
+
+
+def present(result: RunResult, form: str, color: str) -> int:
+    """Write a result in the format `form` to standard output."""
+    write(form, result, sys.stdout, color=use_color(color, sys.stdout))
+    return finish(result)
+
+
+def finish(result: RunResult) -> int:
+    """Print the notes, and warn of the files that could not be read; the exit code."""
+    for note in result.notes:
+        warn(note)
+    for file in result.broken:
+        warn(f"warning: {file} cannot be read, so it is {result.unread}; see `kiplint check`")
+    return CODES[result.status]
+
+
+def _write_report(result: Report, outputs: Sequence[Output]) -> None:
+    """Write a result to all outputs; annotations go past the guard against commands in a log."""
+    for output in outputs:
+        if output.file:
+            try:
+                with open_to_write(output.file) as out:
+                    write(output.format, result, out)
+            except OSError as error:
+                raise UsageError(f"cannot write {output.file}: {error.strerror}") from None
+        elif output.format == "github":
+            annotations = io.StringIO()
+            write(output.format, result, annotations)
+            unguarded(sys.stdout).write(annotations.getvalue().encode())
+        else:
+            write(output.format, result, sys.stdout, color=use_color("auto", sys.stdout))
     if any(output.format == "github" for output in outputs):
         from kiplint.render.findings.github import record
 
@@ -168,21 +152,11 @@ def _write_report(result: Report, outputs: Sequence[Output]) -> None:
             print(result.closing, file=sys.stderr)
 
 
-def _write_file(output: Output, result: RunResult) -> None:
-    """Write a result to the file of an output, if it has one. Raises UsageError."""
-    if output.file is not None:
-        try:
-            with open_to_write(output.file) as out:
-                write(output.format, result, out, color=output.color)
-        except OSError as error:
-            raise UsageError(f"cannot write {output.file}: {error.strerror}") from None
+def _tell_github(command: str, reason: str, outputs: Sequence[Output]) -> None:
+    """Annotate an error that leaves no report, and record it in the summary, where GitHub gets a report."""
+    if any(output.format == "github" for output in outputs):
+        from kiplint.render.findings.github import annotation_of_failure, record_failure
 
-
-def _write_out(result: Report, output: Output) -> None:
-    """Write a result to standard output; annotations go past the guard against commands in a log."""
-    if output.format == "github":
-        annotations = io.StringIO()
-        write(output.format, result, annotations)
-        unguarded(sys.stdout).write(annotations.getvalue().encode())
-    else:
-        write(output.format, result, sys.stdout, color=output.color)
+        if Output("github") in outputs:
+            unguarded(sys.stdout).write(annotation_of_failure(command, reason).encode())
+        record_failure(command, reason)

@@ -8,7 +8,6 @@ import re
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from types import FrameType
 from typing import Any, BinaryIO, Final, NoReturn, TextIO
 
@@ -17,7 +16,10 @@ from kiplint.render.table import SEVERITY, paint
 from kiplint.sources.cleanup import close
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.show import printable
-from kiplint.text.words import plural
+
+CLEAN, FINDINGS, USAGE = 0, 1, 2
+INTERRUPTED, BROKEN_PIPE = 130, 141
+"""The exit codes that a shell reports for a process that SIGINT or SIGPIPE ended."""
 
 
 def use_color(option: str, stream: TextIO) -> bool:
@@ -31,30 +33,24 @@ def use_color(option: str, stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def label(severity: str) -> str:
-    """The word `error` or `warning` at the start of a line on stderr."""
-    return paint(severity, SEVERITY[severity], use_color("auto", sys.stderr))
-
-
 def warn(note: str) -> None:
     """Print a note on stderr as one line; `warning` at its start is coloured."""
     note = printable(note)
     rest = note.removeprefix("warning:")
-    print(note if rest == note else f"{label('warning')}:{rest}", file=sys.stderr)
+    print(note if rest == note else f"{_label('warning')}:{rest}", file=sys.stderr)
 
 
-COMPLETE = "_KIPLINT_COMPLETE"
-"""The variable that the scripts of `--show-completion` set to get completions."""
+def fail(message: str) -> NoReturn:
+    """Print an error on stderr, and exit with 2."""
+    try:
+        print(f"{_label('error')}: {printable(message)}", file=sys.stderr)
+    except OSError:  # stderr is full or closed: the exit code alone reports the error
+        _drop(sys.stderr)
+    leave(USAGE)
 
-ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
-
-class EndSignal(BaseException):
-    """A signal ended the process; `code` is the exit code that a shell reports for the signal."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
+def _label(severity: str) -> str:
+    return paint(severity, SEVERITY[severity], use_color("auto", sys.stderr))
 
 
 def prepare_streams() -> None:
@@ -68,92 +64,47 @@ def prepare_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDONLY if number == 1 else os.O_RDWR)
-    if sys.stdout is None:  # writing to it fails, as it should
-        sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), encoding="utf-8")
-    if sys.stderr is None:
-        sys.stderr = io.TextIOWrapper(io.FileIO(2, "w", closefd=False), encoding="utf-8")
-    if os.environ.get("GITHUB_ACTIONS") == "true":
-        sys.stdout, sys.stderr = _guard(sys.stdout), _guard(sys.stderr)
+    streams = (sys.stdout or open(1, "w", closefd=False), sys.stderr or open(2, "w", closefd=False))  # noqa: SIM115
+    is_workflow = os.environ.get("GITHUB_ACTIONS") == "true"
+    sys.stdout, sys.stderr = map(_guard, streams) if is_workflow else streams
 
 
-class WorkflowLog(io.BufferedIOBase):
+class WorkflowLog(io.TextIOWrapper):
     """A stream whose lines are no commands to GitHub, which are `##[` anywhere, and `::` at the start of a line.
 
     The last character of these becomes a JSON escape, so that JSON stays the same JSON.
     """
 
-    def __init__(self, out: BinaryIO) -> None:
-        self.out = out
-        self._line = b""  # what the last line has so far, as far as it matters for what follows
+    _line = ""
+    """What the last line has so far, as far as it matters for what follows."""
 
-    def write(self, data: Any, /) -> int:
-        """Write bytes."""
-        text = self._line + bytes(data)
-        harmless = re.sub(COMMAND, lambda match: match[0][:-1] + b"\\u%04x" % match[0][-1], text)
-        self.out.write(harmless[len(self._line) :])
-        line = re.split(b"[\r\n]", harmless)[-1]
-        self._line = b"x" + line[-2:] if re.match(_WORDS, line) else line
+    def write(self, data: str, /) -> int:
+        """Write text."""
+        text = self._line + data
+        harmless = _COMMAND.sub(lambda match: f"{match[0][:-1]}\\u{ord(match[0][-1]):04x}", text)
+        super().write(harmless[len(self._line) :])
+        line = re.split("[\r\n]", harmless)[-1]
+        self._line = f"x{line[-2:]}" if _TEXT.match(line) else line
         return len(data)
 
-    def writable(self) -> bool:
-        """Whether the stream can be written to."""
-        return True
 
-    def flush(self) -> None:
-        """Write what is buffered."""
-        self.out.flush()
-
-    def fileno(self) -> int:
-        """The descriptor."""
-        return self.out.fileno()
-
-    def isatty(self) -> bool:
-        """Whether the stream is a terminal."""
-        return self.out.isatty()
-
-
-_BLANK: Final = rb"(?:\x1b\[[0-9;]*(?:m|\Z)|[^\r\n!-~])*+"
+_BLANK: Final = r"(?:\x1b\[[0-9;]*(?:m|\Z)|[^\r\n!-~])*+"
 """What may stand before a command: colours, and all that is no printable ASCII."""
-COMMAND: Final = rb"##\[|(?:\A|(?<=[\r\n]))" + _BLANK + rb"::"
-_WORDS: Final = _BLANK + rb"(?::[^:]|[!-9;-~])"
+_COMMAND: Final = re.compile(r"##\[|(?:\A|(?<=[\r\n]))" + _BLANK + "::")
+_TEXT: Final = re.compile(_BLANK + "(?::[^:]|[!-9;-~])")
 
 
 def _guard(stream: TextIO) -> TextIO:
     if not isinstance(stream, io.TextIOWrapper):
         return stream
-    form: dict[str, Any] = {name: getattr(stream, name) for name in ("encoding", "errors", "line_buffering")}
-    log: Any = WorkflowLog(stream.detach())
-    return io.TextIOWrapper(log, **form)
+    encoding, errors, by_line = stream.encoding, stream.errors, stream.line_buffering
+    return WorkflowLog(stream.detach(), encoding, errors, line_buffering=by_line)
 
 
 def unguarded(stream: TextIO) -> BinaryIO:
     """The bytes of a standard stream, flushed, for annotations, and for what is not text."""
     stream.flush()
-    return stream.buffer.out if isinstance(stream.buffer, WorkflowLog) else stream.buffer
-
-
-def heed_signals() -> None:
-    """Turn signals into exceptions in the main thread from now on, so that the process can clean up."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number in ENDING:
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _end)
-
-
-def ignore_signals() -> None:
-    """Ignore signals while the process ends."""
-    for number in (signal.SIGINT, *ENDING):
-        signal.signal(number, signal.SIG_IGN)
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    raise EndSignal(128 + number)
-
-
-CLEAN, FINDINGS, USAGE = 0, 1, 2
-
-INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports a process that SIGINT or SIGPIPE ended
+    return stream.buffer
 
 
 def run(command: Callable[[], int]) -> NoReturn:
@@ -161,30 +112,28 @@ def run(command: Callable[[], int]) -> NoReturn:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # some terminals cannot show all characters
     try:
-        heed_signals()
+        _heed_signals()
         _run(command)
     except KeyboardInterrupt:
-        _end_after_signal(INTERRUPTED)
-    except EndSignal as ended:
-        _end_after_signal(ended.code)
+        leave(INTERRUPTED)
+    except SystemExit as ending:
+        leave(int(ending.code or 0))
 
 
-def _end_after_signal(code: int) -> NoReturn:
-    """End the process after a signal; a command that writes files says whether it has."""
-    ignore_signals()
-    if account := _account():
-        with suppress(OSError):
-            warn(f"interrupted: {account}")
-    leave(code)
+def _heed_signals() -> None:
+    """Turn signals into exceptions in the main thread from now on, so that the process can clean up."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in _ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end_after_signal)
 
 
-def _account() -> str:
-    """How many files a command that writes files has written; empty for others. It writes all of them or none."""
-    module = sys.modules.get("kiplint.fixes.write")
-    if module is None:
-        return ""
-    count = len(module.written_paths)
-    return f"{plural(count, 'file')} {'was' if count == 1 else 'were'} written" if count else "no file was written"
+_ENDING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+def _end_after_signal(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 def _run(command: Callable[[], int]) -> NoReturn:
@@ -203,21 +152,11 @@ def _run(command: Callable[[], int]) -> NoReturn:
             raise
         fail(f"internal error, please report it: {type(error).__name__}: {error} (KIPLINT_DEBUG=1 shows where)")
     if code is None:
-        fail(f"out of memory{_limit_of_memory()}")
+        fail("out of memory")
     leave(code)
 
 
-def _limit_of_memory() -> str:
-    """The limit on the memory of this process, if there is one, and how to raise it."""
-    try:
-        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
-    except ImportError:  # on Windows
-        return ""
-    limit = getrlimit(RLIMIT_AS)[0]
-    return "" if limit == RLIM_INFINITY else f": the limit is {limit >> 20:,} MiB; `ulimit -v` raises it"
-
-
-def attempt(print_by_itself: Callable[[], object]) -> None:
+def attempt(print_by_itself: Callable[[], Any]) -> None:
     """Call a function that prints and exits by itself; handle failed writes as `run` does."""
     try:
         try:
@@ -233,15 +172,15 @@ def end(error: OSError) -> NoReturn:
     _drop(sys.stdout)
     if isinstance(error, BrokenPipeError):
         leave(BROKEN_PIPE)
-    if isinstance(error, FileNotFoundError) and not error.filename and _is_nowhere():
+    if isinstance(error, FileNotFoundError) and not error.filename:
         fail("the working directory is gone: it was removed, or moved elsewhere")
-    account = "" if error.filename else _account()
-    fail(f"{error.filename or 'standard output'}: {error.strerror}{account and f'; {account}'}")
+    fail(f"{error.filename or 'standard output'}: {error.strerror}")
 
 
 def leave(code: int) -> NoReturn:
     """End the process at once, without the destruction of 100,000 objects, which takes long."""
-    ignore_signals()
+    for number in (signal.SIGINT, *_ENDING):
+        signal.signal(number, signal.SIG_IGN)
     close()
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -251,23 +190,6 @@ def leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def fail(message: str) -> NoReturn:
-    """Print an error on stderr, and exit with 2."""
-    try:
-        print(f"{label('error')}: {printable(message)}", file=sys.stderr)
-    except OSError:  # stderr is full or closed: the exit code alone reports the error
-        _drop(sys.stderr)
-    leave(USAGE)
-
-
 def _drop(stream: TextIO) -> None:
     """Discard what is still buffered: it cannot be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def _is_nowhere() -> bool:
-    try:
-        os.getcwd()
-    except FileNotFoundError:
-        return True
-    return False

@@ -27,8 +27,6 @@ _REASONS: Final = {
     errno.ENOTDIR: "it is gone",
 }
 _NO_NEWLINE: Final = "\\ No newline at end of file\n"
-written_paths: Final[list[str]] = []
-"""The files that this process has written."""
 
 
 class FileChanges(msgspec.Struct, frozen=True):
@@ -62,7 +60,6 @@ class FileChanges(msgspec.Struct, frozen=True):
             except OSError as error:
                 written = f"; {plural(number, 'file')} written before it" if number else ""
                 raise _not_written(path, error, written) from error
-            written_paths.append(path)
 
 
 def _lines(data: bytes) -> list[str]:

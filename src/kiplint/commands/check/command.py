@@ -7,8 +7,6 @@ import typer
 
 from kiplint.cli import completion
 from kiplint.cli.options import (
-    TO_CHECK,
-    TO_REPORT,
     ConfigOption,
     FailOnOption,
     IgnoreOption,
@@ -32,8 +30,6 @@ Examples:
   kiplint check . --fix
 
 Exit codes: 0 clean, 1 findings at or above --fail-on, 2 usage, configuration, unreadable input, or nothing to check."""
-FIXING, BASELINE = "Fixing", "Baseline"
-"""The sections of the help for options of this command."""
 
 
 def command(
@@ -55,28 +51,20 @@ def command(
     fix: Annotated[
         bool,
         typer.Option(
-            "--fix",
-            help="Apply safe fixes to what changed since HEAD, with --all to the rest; outside git to all.",
-            rich_help_panel=FIXING,
+            "--fix", help="Apply safe fixes to what changed since HEAD, with --all to the rest; outside git to all."
         ),
     ] = False,
     unsafe_fixes: Annotated[
         bool,
-        typer.Option(
-            "--unsafe-fixes",
-            help="With --fix or --diff: apply likely fixes too. Review them afterwards.",
-            rich_help_panel=FIXING,
-        ),
+        typer.Option("--unsafe-fixes", help="With --fix or --diff: apply likely fixes too. Review them afterwards."),
     ] = False,
     diff: Annotated[
         bool,
-        typer.Option("--diff", help="Change nothing: print the changes of --fix as a patch.", rich_help_panel=FIXING),
+        typer.Option("--diff", help="Change nothing: print the changes of --fix as a patch."),
     ] = False,
     baseline: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="Leave out the findings that are recorded in this file.", rich_help_panel=BASELINE
-        ),
+        typer.Option(metavar="FILE", help="Leave out the findings that are recorded in this file."),
     ] = None,
     update_baseline: Annotated[
         bool,
@@ -84,7 +72,6 @@ def command(
             "--update-baseline",
             help="Remove findings that no longer occur from the baseline; if there is no such file yet, write it with "
             "all.",
-            rich_help_panel=BASELINE,
         ),
     ] = False,
     changed_since: Annotated[
@@ -95,7 +82,6 @@ def command(
             metavar="REV",
             help="Report only findings that changes since this revision caused, or that are on changed lines.",
             autocompletion=completion.revisions,
-            rich_help_panel=TO_CHECK,
         ),
     ] = None,
     whole: Annotated[
@@ -104,7 +90,6 @@ def command(
             "--all",
             help="List infos too, and on a terminal show every error with its line. With --fix: fix what HEAD has, "
             "too.",
-            rich_help_panel=TO_REPORT,
         ),
     ] = False,
     config: ConfigOption = None,
@@ -137,6 +122,6 @@ def command(
     fixing = partial(work, fix=fix, unsafe_fixes=unsafe_fixes, diff=diff, update_baseline=update_baseline)
     if not diff:
         return report("check", output_format, fixing)
-    if "-" in (sets or ()) and any(not output.is_out for output in open_outputs(output_format)):
+    if "-" in (sets or ()) and any(output.file for output in open_outputs(output_format)):
         raise UsageError("standard input can be read only once; for a patch and a report, name the file")
     return report_patch(output_format, fixing, work)

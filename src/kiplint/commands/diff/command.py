@@ -7,7 +7,6 @@ import typer
 from kiplint.cli import completion
 from kiplint.cli.options import (
     PAGE_FORMATS,
-    TO_REPORT,
     BreaksOption,
     ConfigOption,
     IgnoreOption,
@@ -56,7 +55,6 @@ def command(
             metavar="GLOB",
             help="Only changes of messages or RPCs of this name, such as `Fetch` or `*Offset*`. Repeatable.",
             autocompletion=completion.rpcs,
-            rich_help_panel=TO_REPORT,
         ),
     ] = None,
     role: Annotated[
@@ -65,7 +63,6 @@ def command(
             "--for",
             help="Only what matters to authors of clients (RPCs that brokers serve to them), of brokers and proxies "
             "(all RPCs), or to who keeps data (records); the same change of many messages is one entry.",
-            rich_help_panel=TO_REPORT,
         ),
     ] = None,
     released: ReleasedOption = None,
