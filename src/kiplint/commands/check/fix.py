@@ -131,18 +131,14 @@ def fix_sets(
 
 
 def without_refused_fixes(schemas: SchemaFiles, result: Result, check: Check, check_others: Check) -> Result:
-    """The result, in which the findings whose safe fixes would make something worse have no fix.
-
-    A person reviews the other fixes, and `check --fix` tries them then.
-    """
-    if any(finding.fix and finding.fix.applicability == "safe" for finding in result.findings):
-        fixed_set = fix_set(
-            {file.path: file.data for file in schemas.files},
-            partial(_findings_to_fix, schemas, check, {}),
-            others=partial(_findings_to_fix, schemas, check_others, {}),
-        )
-        refused = {finding.fingerprint for finding, _ in fixed_set.refusals}
-        result.findings = [item.fixed_by(()) if item.fingerprint in refused else item for item in result.findings]
+    """The result, in which the findings whose safe fixes would make something worse have no fix."""
+    fixed_set = fix_set(
+        {file.path: file.data for file in schemas.files},
+        partial(_findings_to_fix, schemas, check, {}),
+        others=partial(_findings_to_fix, schemas, check_others, {}),
+    )
+    refused = {finding.fingerprint for finding, _ in fixed_set.refusals}
+    result.findings = [item.fixed_by(()) if item.fingerprint in refused else item for item in result.findings]
     return result
 
 

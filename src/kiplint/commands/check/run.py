@@ -266,8 +266,8 @@ def _check(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) 
 def _check_set(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) -> Result:
     """The result of one set as it is, with the fixes that `check --fix` would not refuse."""
     result = _check(options, base, schemas)
-    if not any(finding.fix for finding in result.findings):
-        return result
+    if not any(finding.fix and finding.fix.applicability == "safe" for finding in result.findings):
+        return result  # a person reviews the other fixes, and `check --fix` tries them then
     from kiplint.commands.check.fix import without_refused_fixes
 
     check_others = partial(_check, _other_rules(options), None)
