@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Final, Literal, NamedTuple
@@ -212,16 +211,6 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return max(owners, default=-1) + 1
 
     @cached_property
-    def old_header(self) -> int:
-        """For a change of headers: the header version of the lowest version in the old set; else -1."""
-        return self.old_headers[0] if self.old_headers else -1
-
-    @cached_property
-    def header(self) -> int:
-        """For a change of headers: the header version now; else -1."""
-        return self.new_header if self.old_headers else -1
-
-    @cached_property
     def new_header(self) -> int:
         """The header version of the highest of these versions; of new versions -1 if the previous one has the same."""
         has_other_header = self.old_headers or self.header_from >= 0
@@ -295,12 +284,6 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return self.fields[1].type if self.fields[1] else ""
 
     @cached_property
-    def default(self) -> str:
-        """For a change of the default: the default in the new set, as written, or empty."""
-        field = self.fields[1]
-        return field.default if field and self.name == "default-changed" else ""
-
-    @cached_property
     def is_tagged(self) -> bool:
         """Whether the field is tagged in one of the versions: the absence of its tag then means the default."""
         return any(field.tagged & self.versions for field in self.fields if field)
@@ -323,26 +306,23 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     @property
     def location(self) -> Location | None:
         """Its location in the new tree; None where the message was removed."""
-        (_, message), (_, field), kind = self.messages, self.fields, KINDS[self.name]
-        if message is None:
-            return None
-        if field:
-            is_retyped = self.name == "layout-changed" and self.was and self.now
-            return Location(message.file, field.pointer, "type" if is_retyped else kind.key, message.name)
-        if any(self.fields):  # the fields from which it was removed
+        message, field, kind = self.messages[1], self.fields[1], KINDS[self.name]
+        if message and any(self.fields) and not field:  # the fields from which it was removed
             return Location(message.file, self.containers[1].pointer if self.containers else "", "fields", message.name)
-        bumped = partner(message) if self.name == "response-not-bumped" else None  # has the line that changed
-        return Location(bumped.file if bumped else message.file, "", kind.message_key or kind.key, message.name)
+        if field and self.name == "layout-changed" and self.was and self.now:
+            return _location(message, field, "type")
+        if message and self.name == "response-not-bumped":  # its partner has the line that changed
+            other = partner(message) or message
+            return Location(other.file, "", kind.key, message.name)
+        return _location(message, field, kind.key if field else kind.message_key or kind.key)
 
     @property
     def old_location(self) -> Location | None:
         """Its location in the old tree; None where that is not known."""
-        (message, _), (field, _), kind = self.messages, self.fields, KINDS[self.name]
-        if message is None or (not field and any(self.fields)):
+        field, kind = self.fields[0], KINDS[self.name]
+        if any(self.fields) and not field:
             return None
-        if field:
-            return Location(message.file, field.pointer, kind.old_key, message.name)
-        return Location(message.file, "", kind.message_key or kind.old_key, message.name)
+        return _location(self.messages[0], field, kind.old_key if field else kind.message_key or kind.old_key)
 
     @property
     def old(self) -> Properties:
@@ -356,6 +336,10 @@ class Change(msgspec.Struct, frozen=True, dict=True):
 
 
 register("change", Change, KINDS)
+
+
+def _location(message: Message | None, field: Field | None, name: str) -> Location | None:
+    return Location(message.file, field.pointer if field else "", name, message.name) if message else None
 
 
 def policy(name: str, status: Status) -> Policy:
@@ -410,7 +394,7 @@ def _side(change: Change, number: int) -> Properties:
             return {"header": change.new_header}
         case "header-changed":
             several = {"headers": [*change.old_headers]} if len(change.old_headers) > 1 else {}
-            return {"header": change.old_header, **several}
+            return {"header": change.old_headers[0], **several}
     if not kind.attribute:
         return {}
     value = getattr(message, kind.attribute)
@@ -439,8 +423,6 @@ MOST_SHOWN: Final = 200
 AROUND: Final = 10
 """Of a larger layout: how many fields are shown before and after the field that matters."""
 
-LEFT_OUT: Final = "..."
-
 
 def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = False) -> str:
     """A layout in one line: `ErrorCode int16, Topics array of (Name compact string), tags {0: Rack string}`.
@@ -448,48 +430,36 @@ def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = 
     A tag section without tags is left out, unless `empty_tags` is set: then that of the outermost struct is shown. Of
     a layout with more than `MOST_SHOWN` fields only those `near` a field are shown, or the first.
     """
-    around = AROUND if _is_larger(body, MOST_SHOWN) else None
-    tags = body.tags or ()
-    at = _place(tags, near, by_tag=True) if near else 0
-    is_tagged = not body.slots or any(slot.field is near for slot in tags[at : at + 1])
-    parts = _descriptions(body.slots, near, around, is_elsewhere=is_tagged)
+    is_cut, tags = _is_larger(body, MOST_SHOWN), body.tags or ()
+    is_tagged = not body.slots or any(slot.field is near for slot in tags)
+    parts = [_description(slot, is_cut) for slot in _near(body.slots, near, is_cut, is_tagged)]
     if tags or (empty_tags and body.tags is not None):
-        tag_parts = _descriptions(tags, near, around, is_elsewhere=not is_tagged, by_tag=True)
+        tag_parts = [
+            f"{slot.field.tag}: {_description(slot, is_cut)}" if slot else "..."
+            for slot in _near(tags, near, is_cut, not is_tagged)
+        ]
         parts.append(f"tags {{{', '.join(tag_parts)}}}")
     return ", ".join(parts)
 
 
-def _descriptions(
-    slots: Sequence[Slot], near: Field | None, around: int | None, *, is_elsewhere: bool, by_tag: bool = False
-) -> list[str]:
-    """Each slot in words, with its tag if `by_tag`; with `around` only so many before and after a field."""
-    if around is not None and is_elsewhere:
-        return [LEFT_OUT] if slots else []
-    first, last = 0, len(slots)
-    if around is not None:
-        at = _place(slots, near, by_tag=by_tag) % len(slots) if near and slots else 0
-        first, last = max(at - around, 0), min(at + around + 1, last)
-    descriptions = [
-        (f"{slot.field.tag}: " if by_tag else "") + _description(slot, around) for slot in slots[first:last]
-    ]
-    return [*([LEFT_OUT] if first else []), *descriptions, *([LEFT_OUT] if last < len(slots) else [])]
+def _near(slots: Sequence[Slot], near: Field | None, is_cut: bool, is_hidden: bool) -> list[Slot | None]:
+    """The slots to show, with None for those that are left out."""
+    if not is_cut:
+        return [*slots]
+    if is_hidden:
+        return [None] if slots else []
+    distances = [abs(slot.field.index - near.index) if near else 0 for slot in slots]
+    at = distances.index(min(distances)) if slots else 0
+    first, last = max(at - AROUND, 0), at + AROUND + 1
+    return [*([None] if first else []), *slots[first:last], *([None] if last < len(slots) else [])]
 
 
-def _place(slots: Sequence[Slot], near: Field, *, by_tag: bool) -> int:
-    """The index of the slot of a field, or of the first slot behind it. Slots are sorted by tag if `by_tag` is set."""
-
-    def order(field: Field) -> tuple[int, int]:
-        return (field.tag or 0) if by_tag else 0, field.index
-
-    return bisect_left(slots, order(near), key=lambda slot: order(slot.field))
-
-
-def _description(slot: Slot, around: int | None) -> str:
-    if slot.body is None:
-        return f"{slot.field.name} {describe(slot)}"
+def _description(slot: Slot | None, is_cut: bool) -> str:
+    if slot is None or slot.body is None:
+        return f"{slot.field.name} {describe(slot)}" if slot else "..."
     words = describe(slot).removesuffix(slot.field.element_type)
-    is_hidden = around is not None and _is_larger(slot.body, 2 * around)
-    return f"{slot.field.name} {words}({LEFT_OUT if is_hidden else shown_layout(slot.body)})"
+    is_hidden = is_cut and _is_larger(slot.body, 2 * AROUND)
+    return f"{slot.field.name} {words}({'...' if is_hidden else shown_layout(slot.body)})"
 
 
 def _is_larger(body: Layout, most: int) -> bool:
@@ -497,8 +467,7 @@ def _is_larger(body: Layout, most: int) -> bool:
     waiting = [body]
     count = 0
     while waiting and count <= most:
-        body = waiting.pop()
-        slots = (*body.slots[: most + 1], *(body.tags or ())[: most + 1])
+        slots = waiting.pop().all_slots
         count += len(slots)
         waiting += [slot.body for slot in slots if slot.body]
     return count > most
