@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from fixes.support import Files, after, comments_of, folder, is_within, parse, release, schemas, wire, without_abouts
-from kiplint.compat.pairs import partner
 from kiplint.compat.rollout import rollout, summary
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config, RuleTable
@@ -17,6 +16,7 @@ from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.migration import MigrationRow, prove
 from kiplint.model.message import Message
+from kiplint.model.schemas import partner
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
 from kiplint.text.decode import blank_comments
 from tools import changes_between, check, definition, field

@@ -160,3 +160,15 @@ def test_an_element_is_shown_on_one_line() -> None:
 
 def test_an_escape_is_shown_as_text() -> None:
     assert repr(message(name="A\nRequest")) == "<Message A\\u000aRequest 0-5>"
+
+
+@pytest.mark.parametrize(
+    ("name", "field_name", "is_known"),
+    [("AlterPartition", "TopicName", True), ("MendGroup", "TopicName", True), ("MendGroup", "GroupId", False)],
+)
+def test_a_message_with_the_key_of_another_is_it_only_if_they_are_related(
+    name: str, field_name: str, is_known: bool
+) -> None:
+    base = schema_set(message(field("TopicName"), name="AlterIsrRequest"))
+    (head,) = SchemaSet((message(field(field_name), name=f"{name}Request"),), base=base).messages
+    assert (head.former is not None) is is_known

@@ -9,13 +9,14 @@ from typing import Annotated, Final, Literal, NamedTuple
 import msgspec
 from msgspec import to_builtins
 
-from kiplint.compat.pairs import RECORDS, FieldPair, MessagePair, partner
+from kiplint.compat.pairs import RECORDS, FieldPair, MessagePair
 from kiplint.engine.finding import Location
 from kiplint.engine.language import register
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_map, header_of
 from kiplint.model.layout import Layout, Slot, describe, known_layout, layout
 from kiplint.model.message import Message
+from kiplint.model.schemas import partner
 from kiplint.versions import NONE, VersionRange
 
 Status = Literal["released", "base", "unstable", "new"]

@@ -15,10 +15,8 @@ from kiplint.compat.pairs import (
     Both,
     FieldPair,
     MessagePair,
-    are_related,
     pair_fields,
     pair_messages,
-    partner,
 )
 from kiplint.compat.released import ReleasedMessage, Releases, released_versions, unstable_version
 from kiplint.compat.tree import FieldBudget, TooLargeError, Tree, pair_sets
@@ -27,6 +25,7 @@ from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, encoding, layout, ranges_of, slot_tokens, tokens, wire_ranges
 from kiplint.model.layout import slot as slot_of
 from kiplint.model.message import Message
+from kiplint.model.schemas import are_related, partner
 from kiplint.model.types import INTEGERS
 from kiplint.versions import NONE, VersionRange, boundaries
 

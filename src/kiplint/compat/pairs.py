@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable
-from typing import Final, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from kiplint.model.fields import Container, Field
 from kiplint.model.message import Message
+from kiplint.model.schemas import partner
 
 FieldPair = tuple[Field | None, Field | None]
 Footprint = tuple[object, ...]
@@ -23,14 +23,6 @@ class Both(NamedTuple):
 
     old: Message
     new: Message
-
-
-def partner(message: Message) -> Message | None:
-    """The other half of a request's or response's RPC, in the set that the message is in."""
-    if not message.is_rpc or message.api_key is None:
-        return None
-    other = "request" if message.type == "response" else "response"
-    return message.schemas.key_owners.get((other, message.api_key))
 
 
 def concerns(pair: MessagePair, role: str) -> bool:
@@ -132,32 +124,6 @@ def pair_messages(old: Iterable[Message], new: Iterable[Message], types: tuple[s
             del by_name[successor.name]
         pairs.append((message, successor))
     return [*pairs, *((None, message) for message in by_name.values())]
-
-
-USUAL_FIELDS: Final = frozenset({"ErrorCode", "ErrorMessage", "ThrottleTimeMs"})
-"""The fields that many unrelated messages have."""
-
-
-def are_related(old: Message, new: Message) -> bool:
-    """Whether two messages with one API key are one under two names; else one of them took the key of the other.
-
-    They, or the other halves of their RPCs, share more than half of the words of the shorter name, or more than half of
-    the fields of the smaller one, `USUAL_FIELDS` left out. So AlterIsr became AlterPartition.
-    """
-    pairs = [(old, new), (partner(old), partner(new))]
-    return any(
-        before and after and (before.name == after.name or any(map(_share_most, _marks(before), _marks(after))))
-        for before, after in pairs
-    )
-
-
-def _marks(message: Message) -> tuple[Collection[str], Collection[str]]:
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]*|[a-z0-9]+", message.base_name)
-    return words, {field.name for field in message.all_fields} - USUAL_FIELDS
-
-
-def _share_most(first: Collection[str], second: Collection[str]) -> bool:
-    return 2 * len({*first} & {*second}) > min(len(first), len(second))
 
 
 def _has_same_fields(old: Message, new: Message) -> bool:

@@ -10,11 +10,11 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from typing import Final, NamedTuple
 
-from kiplint.compat.pairs import are_related, partner
 from kiplint.compat.tree import Tree, load_base, make_tree, read_directories
 from kiplint.engine.config import Configuration, Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
+from kiplint.model.schemas import are_related, is_same, partner
 from kiplint.sources.git import is_revision, open_repository
 from kiplint.sources.history import version_key, version_tags
 from kiplint.sources.schema_files import NothingThereError, SourceError
@@ -47,7 +47,7 @@ class Releases:
         A message that has the API key and is another one does not count (see `key_holder`).
         """
         for name, former in self._candidates(message) if versions else ():
-            if (held_versions := versions & released_versions(former)) and _is_same(former, message):
+            if (held_versions := versions & released_versions(former)) and is_same(former, message):
                 yield ReleasedMessage(name, former, held_versions)
                 versions -= held_versions
             if not versions:
@@ -101,11 +101,6 @@ def unstable_version(message: Message) -> VersionRange:
     request = partner(message) if message.type == "response" else message
     is_unstable = message.unstable or (request is not None and request.unstable and request.valid.highest == highest)
     return VersionRange.of(highest, highest) if is_unstable and message.valid else NONE
-
-
-def _is_same(former: Message, message: Message) -> bool:
-    """Whether a message of the same identity is this one, under whatever name; else one took the key of the other."""
-    return former.name == message.name or (former.name not in message.schemas.by_name and are_related(former, message))
 
 
 def _identity(message: Message) -> tuple[str, object]:

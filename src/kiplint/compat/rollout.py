@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from kiplint.compat.change import Change
 from kiplint.compat.compare import VersionStatuses, compare_headers
-from kiplint.compat.pairs import Both, are_related
+from kiplint.compat.pairs import Both
 from kiplint.compat.released import Releases, released_versions
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.engine.config import Config
@@ -24,7 +24,7 @@ from kiplint.engine.rule import Level, Rule
 from kiplint.engine.ruleset import RuleSet, Violation, load_rules, make_ruleset, matches
 from kiplint.model.headers import WITH_INSTANCE_ID, header_map, header_of
 from kiplint.model.message import Message
-from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.model.schemas import Rpc, SchemaSet, are_related
 from kiplint.text.words import join_words
 
 WITH_FIELDS: Final = frozenset(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -160,9 +161,8 @@ class SchemaSet:
         for message in messages:
             message.schemas = self
         if base is not None:
-            names = {message.name for message in messages}
-            for message in messages:
-                message.former = base.former_of(message, names)
+            for message in sorted(messages, key=lambda message: message.name not in base.by_name):
+                message.former = base.former_of(message)
 
     def __repr__(self) -> str:
         directory = self.directory.replace("\\", "/").rstrip("/").rpartition("/")[2]
@@ -183,13 +183,12 @@ class SchemaSet:
             return {message.name: message for message in self._messages}
         return {message.name: message for message in _oldest_last(self._messages)}
 
-    def former_of(self, message: Message, names: Container[str] = ()) -> Message | None:
-        """The earlier state of a message of a later set, found by name, else by API key if none of `names` has it."""
+    def former_of(self, message: Message) -> Message | None:
+        """The earlier state of a message of a later set: by name, else by API key if it was renamed."""
         former = self.by_name.get(message.name)
         if former is None and message.api_key is not None:
             former = self.key_owners.get((message.type, message.api_key))
-            former = None if former and former.name in names else former
-        return former if former and former.type == message.type else None
+        return former if former and former.type == message.type and is_same(former, message) else None
 
     @cached_property
     def duplicate_names(self) -> dict[Message, Message]:
@@ -377,6 +376,45 @@ class SchemaSet:
             for field in message.all_fields if message.valid else ():
                 fields.setdefault((message.is_rpc, field.name), []).append(field)
         return fields
+
+
+def partner(message: Message) -> Message | None:
+    """The other message of a request's or response's RPC, in the set that the message is in."""
+    if not message.is_rpc or message.api_key is None:
+        return None
+    other = "request" if message.type == "response" else "response"
+    return message.schemas.key_owners.get((other, message.api_key))
+
+
+USUAL_FIELDS: Final = frozenset({"ErrorCode", "ErrorMessage", "ThrottleTimeMs"})
+"""The fields that many unrelated messages have."""
+
+
+def are_related(old: Message, new: Message) -> bool:
+    """Whether two messages with one API key are one under two names; else one of them took the key of the other.
+
+    They, or the other messages of their RPCs, share more than half of the words of the shorter name, or of
+    the fields of the smaller one, `USUAL_FIELDS` left out. So AlterIsr became AlterPartition.
+    """
+    pairs = [(old, new), (partner(old), partner(new))]
+    return any(
+        before and after and (before.name == after.name or any(map(_share_most, _marks(before), _marks(after))))
+        for before, after in pairs
+    )
+
+
+def is_same(old: Message, new: Message) -> bool:
+    """Whether a message with the name or the API key of an older one is this one, maybe renamed."""
+    return old.name == new.name or (old.name not in new.schemas.by_name and are_related(old, new))
+
+
+def _marks(message: Message) -> tuple[Collection[str], Collection[str]]:
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]*|[a-z0-9]+", message.base_name)
+    return words, {field.name for field in message.all_fields} - USUAL_FIELDS
+
+
+def _share_most(first: Collection[str], second: Collection[str]) -> bool:
+    return 2 * len({*first} & {*second}) > min(len(first), len(second))
 
 
 def _oldest_last(messages: Sequence[Message]) -> list[Message]:

@@ -23,14 +23,13 @@ from kiplint.compat.negotiation.result import (
     RpcRow,
     Telemetry,
 )
-from kiplint.compat.pairs import are_related
 from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, kept_by_brokers, modes_of
 from kiplint.compat.tree import TooLargeError
 from kiplint.model.error_codes import INVALID_REQUEST
 from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_of
 from kiplint.model.layout import Encoding, exceeded_limit, wire_forms
 from kiplint.model.message import Message
-from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.model.schemas import Rpc, SchemaSet, are_related
 from kiplint.versions import NONE, VersionRange
 
 SASL_HANDSHAKE: Final = 17
