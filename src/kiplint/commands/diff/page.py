@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import groupby, islice
-from operator import attrgetter
+from itertools import groupby, islice, zip_longest
 from typing import Final, TextIO
 
 from kiplint.commands.diff.run import DiffResult
@@ -33,64 +32,62 @@ MOST_LAYOUTS: Final = 6
 MOST_FIELDS: Final = 1_500
 """How many fields a message may have that is shown side by side."""
 
-Pairs = Mapping[int, MessagePair]
-"""By id of a change: its message before and after."""
+Entry = tuple[ChangeFinding, MessagePair]
+"""A change, and its message before and after."""
 
 
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write the page, the RPCs with the worst breaks first."""
-    pairs = {id(change): pair for change, pair in zip(result.changes, result.pairs, strict=True)}
     rules = sorted({change.rule for change in result.changes})
     kinds = [breaks for breaks in BREAKS if any(change.breaks == breaks for change in result.changes)]
-    filters = (Filter("breaks", kinds), Filter("rule", rules))
     unread = [Text(f"Cannot be read, so not compared: {', '.join(result.broken)}", "error")] if result.broken else []
-    entries = list(_entries(result.changes, pairs)) or [Text(f"Nothing changed; {result.closing}.")]
+    entries = list(_entries([*zip(result.changes, result.pairs, strict=True)]))
+    filters = (Filter("breaks", kinds), Filter("rule", rules)) if entries else None
     about = [Row((rule, result.rules[rule].why or result.rules[rule].title)) for rule in rules if rule in result.rules]
     old, new = set_titles(*result.sets[:2])
-    changes = Section("changes", "Changes", [*unread, *entries], filters if result.changes else None)
-    write_page(
-        out,
-        command="diff",
-        title=f"{old} to {new}",
-        verdict=result.verdict,
-        sections=[changes, Section("rules", "Rules", [Table("Why", (), about, has_heads=True)])]
-        if about
-        else [changes],
-    )
+    blocks = entries or [Text(f"Nothing changed; {result.closing}.")]
+    sections = [Section("changes", "Changes", [*unread, *blocks], filters)]
+    if about:
+        sections.append(Section("rules", "Rules", [Table("Why", (), about, has_heads=True)]))
+    write_page(out, command="diff", title=f"{old} to {new}", verdict=result.verdict, sections=sections)
 
 
-def _entries(changes: Sequence[ChangeFinding], pairs: Pairs) -> Iterator[Block]:
+def _entries(changes: Sequence[Entry]) -> Iterator[Block]:
     """An entry for each RPC, and for each message outside of RPCs."""
-    by_rpc = sorted(changes, key=lambda item: (item.rpc, BREAKS.index(item.breaks), item.message_type, item.rule))
-    groups = [(name, list(group)) for name, group in groupby(by_rpc, key=attrgetter("rpc"))]
-    groups.sort(key=lambda group: (BREAKS.index(group[1][0].breaks), group[0]))
-    for number, (name, group) in enumerate(groups):
-        counts = Counter(change.breaks for change in group)
-        message = pairs[id(group[0])][1] or pairs[id(group[0])][0]
+
+    def order(entry: Entry) -> tuple[str, int, str, str]:
+        change, _ = entry
+        return change.rpc, BREAKS.index(change.breaks), change.message_type, change.rule
+
+    groups = [list(group) for _, group in groupby(sorted(changes, key=order), key=lambda entry: entry[0].rpc)]
+    groups.sort(key=lambda group: (BREAKS.index(group[0][0].breaks), group[0][0].rpc))
+    for number, group in enumerate(groups):
+        counts = Counter(change.breaks for change, _ in group)
+        first, (old, new) = group[0]
+        message = new or old
         yield PageEntry(
             anchor=f"change-{number}",
-            name=name,
+            name=first.rpc,
             note="" if message is None or message.api_key is None else f"key {message.api_key}",
-            bar=_bar(group, pairs),
+            bar=_bar(group),
             tags=[
                 Cell(f"{counts[what]} {what}" if what in LOOKS else f"{counts[what]} added", LOOKS.get(what, ""))
                 for what in BREAKS
                 if counts[what]
             ],
-            values={"breaks": " ".join(counts), "rule": " ".join(dict.fromkeys(change.rule for change in group))},
-            blocks=[*(block for change in group for block in _change(change)), *_layouts(group, pairs)],
+            values={"breaks": " ".join(counts), "rule": " ".join(dict.fromkeys(change.rule for change, _ in group))},
+            blocks=[*(block for change, _ in group for block in _change(change)), *_layouts(group)],
         )
 
 
-def _bar(group: Sequence[ChangeFinding], pairs: Pairs) -> list[Cell]:
+def _bar(group: Sequence[Entry]) -> list[Cell]:
     """The versions of the entry's first message, and what has become of them."""
-    old, new = pairs[id(group[0])]
-    kind = group[0].message_type
-    was, now = (message.valid if message else NONE for message in (old, new))
+    first, pair = group[0]
+    was, now = (message.valid if message else NONE for message in pair)
     changed_versions = [
         VersionRange.of_text(change.versions)
-        for change in group
-        if change.breaks in GRAVE and change.message_type == kind
+        for change, _ in group
+        if change.breaks in GRAVE and change.message_type == first.message_type
     ]
     cells = []
     for versions in boundaries([was, now, *changed_versions], was | now):
@@ -103,7 +100,7 @@ def _bar(group: Sequence[ChangeFinding], pairs: Pairs) -> list[Cell]:
             look, meaning = "changed", "with other bytes"
         else:
             look, meaning = "", "in both"
-        cells.append(Cell(str(versions), look, f"{kind} {versions}: {meaning}"))
+        cells.append(Cell(str(versions), look, f"{first.message_type} {versions}: {meaning}"))
     return cells
 
 
@@ -115,15 +112,14 @@ def _change(change: ChangeFinding) -> Iterator[Block]:
     yield from (Text(f"Proof: {sentence(example)}.", "proof") for example in change.proof)
 
 
-def _layouts(group: Sequence[ChangeFinding], pairs: Pairs) -> Iterator[Block]:
+def _layouts(group: Sequence[Entry]) -> Iterator[Block]:
     """The layouts of the versions whose bytes change, before and after."""
     versions: dict[tuple[str, int], tuple[Message, Message, int]] = {}
-    for change in group:
-        old, new = pairs[id(change)]
-        if change.breaks in GRAVE and old and new and change.versions:
+    for change, (old, new) in group:
+        if change.breaks in GRAVE and old and new and change.versions and change.name != "version-dropped":
             version = VersionRange.of_text(change.versions).lowest
             new_version = version if version in new.valid else new.valid.lowest
-            if new_version >= 0 and version in old.valid and "version-dropped" not in change.rule:
+            if new_version >= 0 and version in old.valid:
                 versions.setdefault((change.message_name, version), (old, new, new_version))
     for (name, version), (old, new, new_version) in islice(versions.items(), MOST_LAYOUTS):
         also = f", version {new_version} in the new set" if new_version != version else ""
@@ -139,17 +135,9 @@ def sides(old: Message, new: Message, version: int, new_version: int) -> list[Ro
     was, now = ([*lines(layout(message, at))] for message, at in ((old, version), (new, new_version)))
     rows = []
     for what, low, high, start, stop in SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
-        for at in range(max(high - low, stop - start)):
-            left = was[low + at] if low + at < high else None
-            right = now[start + at] if start + at < stop else None
+        for left, right in zip_longest(was[low:high], now[start:stop]):
             is_renamed = left and right and (left[0], *left[2:]) == (right[0], *right[2:])
             look = "" if what == "equal" else "renamed" if is_renamed else "changed"
-            rows.append(Row((*_side(left), *_side(right)), look))
+            cells = [("  " * row[0] + f"{row[1]}  {row[2]}", row[3]) if row else ("", "") for row in (left, right)]
+            rows.append(Row((*cells[0], *cells[1]), look))
     return rows
-
-
-def _side(row: tuple[int, str, str, str] | None) -> tuple[str, str]:
-    if row is None:
-        return "", ""
-    depth, name, encoding, size = row
-    return f"{'  ' * depth}{name}  {encoding}", size

@@ -139,7 +139,7 @@ def diff(
     rules, keeps = configuration.rules(), configuration.keeps
     before = load_base(old, repository, keeps)
     trees = [before, *(load(path, repository, keeps) for path in (new, *older))]
-    if not _lone(*trees[:2]):
+    if not _single_file(*trees[:2]):
         require_counterparts(*trees[:2])
     notes = configuration.misnamed(rules, {message.name for tree in trees for message in tree.messages})
     releases = None
@@ -171,43 +171,41 @@ def compare(
     """The result for a base, a head, and older sets; `globs` and the `role` select messages."""
     before, after, *older = trees
     is_selected = _selector(globs, before, after)
-    lone = _lone(before, after)
+    single = _single_file(before, after)
+    own_ids = {id(message) for message in single.messages} if single else set()
     too_large: list[TooLargeError] = []
-    differences = compare_trees(before, after, older, releases, too_large)
-    if globs:
-        differences = [change for change in differences if any(map(is_selected, change.messages))]
-    if role:
-        differences = [change for change in differences if concerns(change.messages, role)]
-    if lone:
-        own = {id(message) for message in lone.messages}
-        differences = [change for change in differences if any(id(message) in own for message in change.messages)]
+    differences = [
+        change
+        for change in compare_trees(before, after, older, releases, too_large)
+        if any(map(is_selected, change.messages))
+        and (not role or concerns(change.messages, role))
+        and (not single or any(id(message) in own_ids for message in change.messages))
+    ]
     old_sources = dict(ChainMap(*(dict(tree.sources) for tree in (before, *older))))
-    classified_changes = classify(differences, rules, old_sources, after.sources)
+    pairs = classify(differences, rules, old_sources, after.sources)
     if is_ignored := rules.ignores:
-        classified_changes = [pair for pair in classified_changes if not is_ignored(pair[1].path, pair[1].rule)]
-    changes = tuple(finding for _, finding in classified_changes)
-    failing = any(change.breaks in grave or change.severity == "error" for change in changes)
+        pairs = [(change, finding) for change, finding in pairs if not is_ignored(finding.path, finding.rule)]
+    findings = tuple(finding for _, finding in pairs)
+    failing = any(finding.breaks in grave or finding.severity == "error" for finding in findings)
     unread = tuple(dict.fromkeys((*broken(before, after), *(error.file for error in too_large))))
     return DiffResult(
-        findings=changes,
+        findings=findings,
         files=len(after.sources),
-        messages=sum(map(is_selected, (lone or after).messages)),
+        messages=sum(map(is_selected, (single or after).messages)),
         sources={**before.sources, **after.sources},
         status="error" if unread else "findings" if failing else "ok",
         sets=tuple(paths),
-        rules=rule_infos([*rules.all_rules, *rules.rules], changes, "To ignore it: `--ignore RULE`."),
+        rules=rule_infos([*rules.all_rules, *rules.rules], findings, "To ignore it: `--ignore RULE`."),
         paths=tuple(after.sources),
         broken=unread,
         harmless=("info",),
         role=role,
-        pairs=tuple(change.messages for change, _ in classified_changes),
+        pairs=tuple(change.messages for change, _ in pairs),
     )
 
 
 def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Message | None], bool]:
     """The test whether a message or its RPC matches one of the globs. Raises UsageError for a glob without a match."""
-    if not globs:
-        return lambda message: True
 
     def matches(message: Message | None, glob: str) -> bool:
         return message is not None and any(fnmatchcase(name, glob) for name in (message.name, message.base_name))
@@ -217,10 +215,10 @@ def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Me
             names = {name for message in after.messages for name in (message.name, message.base_name)}
             hint = did_you_mean(glob, names)
             raise UsageError(f"--message {glob}: neither of the two has such a message{hint}")
-    return lambda message: any(matches(message, glob) for glob in globs)
+    return lambda message: not globs or any(matches(message, glob) for glob in globs)
 
 
-def _lone(before: Tree, after: Tree) -> Tree | None:
+def _single_file(before: Tree, after: Tree) -> Tree | None:
     """The side that is a single file where the other is not: the rest of the other side is not missing from it."""
     single = [tree for tree in (before, after) if tree.name == STDIN or tree.name.lower().endswith(".json")]
     return single[0] if len(single) == 1 else None

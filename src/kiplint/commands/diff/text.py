@@ -24,8 +24,8 @@ ENTRY_COLUMNS: Final = ("severity", "breaks", "rule", "place", "what")
 
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write a result, and below it the verdict."""
-    others = write_folded(result.changes, out, color=color) if result.role else result.changes
-    write_changes_of(others, result.sources, out, color=color)
+    changes = write_alike(result.changes, out, color=color) if result.role else result.changes
+    _write_changes(changes, result.sources, out, color=color)
     if result.changes:
         out.write("\n".join(fold(result.verdict.sentence, width_of(out))) + "\n")
 
@@ -34,83 +34,64 @@ def write_diff(
     changes: Sequence[ChangeFinding], message_count: int, sources: Mapping[str, bytes], out: TextIO, *, color: bool
 ) -> None:
     """Write the changes in `message_count` messages and a line that counts them; nothing when nothing changed."""
-    write_changes_of(changes, sources, out, color=color)
+    _write_changes(changes, sources, out, color=color)
     if changes:
         out.write("\n".join(fold(summary_line(changes, message_count), width_of(out))) + "\n")
 
 
-def write_changes_of(
-    changes: Sequence[ChangeFinding], sources: Mapping[str, bytes], out: TextIO, *, color: bool
-) -> None:
+def _write_changes(changes: Sequence[ChangeFinding], sources: Mapping[str, bytes], out: TextIO, *, color: bool) -> None:
     """Write the changes: what breaks with its lines and its proof, and the rest below the names of RPCs."""
     width = width_of(out)
-    others = []
-    for change in changes:
-        if _is_grave(change):
-            finding = excerpt(change, sources.get(change.path, b""), color, width)
-            out.write(finding.rstrip() + "\n" + proof(change, color, width) + "\n")
-        else:
-            others.append(change)
-    write_rows(others, out, color=color)
+    for change in filter(_is_grave, changes):
+        finding = excerpt(change, sources.get(change.path, b""), color, width)
+        out.write(finding.rstrip() + "\n" + proof(change, color, width) + "\n")
+    write_rows((change for change in changes if not _is_grave(change)), out, color=color)
 
 
-LEAST_FOLDED: Final = 4
+LEAST_ALIKE: Final = 4
 """The number of RPCs or messages with the same change from which on they are one entry."""
 
 
-def fold_causes(changes: Iterable[ChangeFinding]) -> tuple[dict[str, list[ChangeFinding]], list[ChangeFinding]]:
-    """The changes of whole messages that many have in common, by what that is; and the other changes.
+def write_alike(changes: Sequence[ChangeFinding], out: TextIO, *, color: bool) -> list[ChangeFinding]:
+    """Write the changes of whole messages that many have in common, an entry for each, and return the others.
 
-    The worst and most frequent come first.
+    The worst and most frequent come first. Of a new field, infos other than that it is new are not returned.
     """
-    causes: dict[str, list[ChangeFinding]] = {}
-    others = []
+    groups: dict[str, list[ChangeFinding]] = {}
     for change in changes:
-        if change.field or _is_grave(change):
-            others.append(change)
-        else:
-            causes.setdefault(_cause(change), []).append(change)
-    for cause in [cause for cause, alike in causes.items() if len({change.rpc for change in alike}) < LEAST_FOLDED]:
-        others += causes.pop(cause)
-    return dict(sorted(causes.items(), key=lambda entry: (BREAKS.index(entry[1][0].breaks), -len(entry[1])))), others
-
-
-def _cause(change: ChangeFinding) -> str:
-    """What changed, without the name of the message and its versions."""
-    cause = change.predicate.replace(change.message_name, "it")
-    if not change.versions:
-        return cause
-    cause = cause.removesuffix(f", with version {change.versions}").removesuffix(f", with versions {change.versions}")
-    return re.sub(rf"\bversions? {re.escape(change.versions)} (is|are)\b", "versions are", cause)
-
-
-def names_of(alike: Iterable[ChangeFinding]) -> tuple[str, list[str]]:
-    """The number of RPCs or messages with the same change, in words, and their names with the versions."""
-    changes = sorted(alike, key=attrgetter("rpc"))
-    are_rpcs = all(change.message_type in ("request", "response") for change in changes)
-    number = plural(len({change.rpc for change in changes}), "RPC" if are_rpcs else "message")
-    tells_versions = any(change.versions and change.versions in change.predicate for change in changes)
-    names = (f"{change.rpc} {change.versions}" if tells_versions else change.rpc for change in changes)
-    return number, list(dict.fromkeys(names))
-
-
-def write_folded(changes: Sequence[ChangeFinding], out: TextIO, *, color: bool) -> list[ChangeFinding]:
-    """Write the changes that many messages have in common, an entry for each, and return the others.
-
-    Of a new field, infos other than that it is new are left out.
-    """
-    causes, others = fold_causes(changes)
-    for cause, alike in causes.items():
-        number, names = names_of(alike)
-        severity = paint(alike[0].severity, SEVERITY[alike[0].severity], color)
-        out.write(f"{severity}  {alike[0].rule}  {title(f'{cause} ({number})', color)}\n")
+        if not (change.field or _is_grave(change)):
+            groups.setdefault(_without_names(change), []).append(change)
+    alike = {what: group for what, group in groups.items() if len({change.rpc for change in group}) >= LEAST_ALIKE}
+    for what, group in sorted(alike.items(), key=lambda item: (BREAKS.index(item[1][0].breaks), -len(item[1]))):
+        are_rpcs = all(change.message_type in ("request", "response") for change in group)
+        number = plural(len({change.rpc for change in group}), "RPC" if are_rpcs else "message")
+        has_versions = any(change.versions and change.versions in change.predicate for change in group)
+        names = dict.fromkeys(
+            f"{change.rpc} {change.versions}" if has_versions else change.rpc
+            for change in sorted(group, key=attrgetter("rpc"))
+        )
+        severity = paint(group[0].severity, SEVERITY[group[0].severity], color)
+        out.write(f"{severity}  {group[0].rule}  {title(f'{what} ({number})', color)}\n")
         out.write("".join(f"{line}\n" for line in [*paragraph(names, width=width_of(out)), ""]))
+    written_ids = {id(change) for group in alike.values() for change in group}
     fields = {(change.message_name, change.field) for change in changes if change.name == "new-field"}
     return [
         change
-        for change in others
-        if (change.message_name, change.field) not in fields or change.severity != "info" or change.name == "new-field"
+        for change in changes
+        if id(change) not in written_ids
+        and (
+            change.severity != "info" or change.name == "new-field" or (change.message_name, change.field) not in fields
+        )
     ]
+
+
+def _without_names(change: ChangeFinding) -> str:
+    """What changed, without the name of the message and its versions."""
+    what = change.predicate.replace(change.message_name, "it")
+    if not change.versions:
+        return what
+    what = re.sub(rf", with versions? {re.escape(change.versions)}$", "", what)
+    return re.sub(rf"\bversions? {re.escape(change.versions)} (is|are)\b", "versions are", what)
 
 
 def write_rows(changes: Iterable[ChangeFinding], out: TextIO, *, color: bool) -> None:
@@ -139,10 +120,15 @@ def write_changes(changes: Sequence[ChangeFinding], message_count: int, out: Tex
 
 def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:
     """Write a table of the changes, the worst first, and their proofs."""
-    entries = sorted(changes, key=lambda change: (SEVERITIES.index(change.severity), BREAKS.index(change.breaks)))
     rows = (
-        (change.severity, change.breaks.replace("none", "nothing"), change.rule, _place(change), _what(change))
-        for change in entries
+        (
+            change.severity,
+            change.breaks.replace("none", "nothing"),
+            change.rule,
+            f"{change.path}:{change.line}",
+            change.summary if _is_grave(change) else change.message,
+        )
+        for change in sorted(changes, key=lambda item: (SEVERITIES.index(item.severity), BREAKS.index(item.breaks)))
     )
     write_table(ENTRY_COLUMNS, rows, out)
     write_proofs(changes, out)
@@ -150,23 +136,13 @@ def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:
 
 def write_proofs(changes: Iterable[ChangeFinding], out: TextIO) -> None:
     """Write the example messages of changes as a list."""
-    proofs = [(change, example) for change in changes for example in change.proof]
+    proofs = [f"{change.message_name}, {change.rule}: {sentence(item)}" for change in changes for item in change.proof]
     if proofs:
-        out.write("\nProof, by example messages:\n\n")
-    for change, example in proofs:
-        out.write(f"- {inline(f'{change.message_name}, {change.rule}: {sentence(example)}')}\n")
+        out.write("\nProof, by example messages:\n\n" + "".join(f"- {inline(text)}\n" for text in proofs))
 
 
 def _is_grave(change: ChangeFinding) -> bool:
     return change.breaks in GRAVE or change.severity == "error"
-
-
-def _what(change: ChangeFinding) -> str:
-    return change.summary if _is_grave(change) else change.message
-
-
-def _place(change: ChangeFinding) -> str:
-    return f"{change.path}:{change.line}"
 
 
 def summary_line(changes: Sequence[ChangeFinding], message_count: int) -> str:
