@@ -17,6 +17,7 @@ from kiplint.model.spec import DECODER, ENCODER
 from kiplint.model.types import WORDS
 from kiplint.text.decode import Problem, decode
 from kiplint.text.show import printable
+from kiplint.text.words import did_you_mean
 
 
 class ProblemElement:
@@ -62,8 +63,6 @@ def _entity_problem(field: Field, word: str, *, suggests: bool) -> Problem:
         return Problem(
             "coerced-value", f'"{text}" is read as "{field.entity_type}"; write "{field.entity_type}"', pointer
         )
-    from kiplint.text.words import did_you_mean
-
     entity_types = WORDS["entityType"]
     hint = (suggests and did_you_mean(word.strip(), entity_types)) or f"; it is one of {', '.join(entity_types)}"
     return Problem(ENTITY_KIND, f'"{text}" is not a value of "entityType"{hint}', pointer, word=word)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -176,8 +177,6 @@ def _float(text: str) -> Flaw:
 
 
 def _uuid(text: str) -> Flaw:
-    import base64
-
     try:
         # Python takes + and / too, whatever the alternatives to them.
         size = len(base64.b64decode(re.sub("[+/]", "!", text) + "=" * (-len(text) % 4), altchars=b"-_", validate=True))

@@ -19,6 +19,7 @@ from time import time as now
 from typing import Any, ClassVar, NamedTuple, TextIO
 
 import msgspec
+from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from kiplint import __version__
@@ -141,8 +142,6 @@ def write_page(out: TextIO, *, command: str, title: str, verdict: Verdict, secti
 
 @cache
 def _template() -> Any:
-    from jinja2 import Environment, StrictUndefined
-
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalize
     )

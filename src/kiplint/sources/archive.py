@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from typing import Any, BinaryIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from kiplint.limits import ARCHIVE_BYTES, ARCHIVE_ENTRIES, ARCHIVE_HEADER, Limit
 from kiplint.sources.disk import show_path
@@ -73,8 +74,6 @@ def _too_much(name: str, limit: Limit) -> SourceError:
 
 def _read_zip(name: str, file: Any) -> tuple[dict[str, bytes], list[str]]:
     """The JSON files of an archive, and the links that are called so; two entries of one path are refused."""
-    from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
-
     files: dict[str, bytes] = {}
     links: list[str] = []
     total = 0

@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from shutil import rmtree
+from subprocess import PIPE, Popen
+from tempfile import mkdtemp
+from threading import Timer
 from typing import Any, NamedTuple, NoReturn
 
 from kiplint.limits import GIT_LISTING, GIT_OBJECTS
@@ -74,8 +78,6 @@ def start(options: Sequence[str], command: Sequence[str], env: dict[str, str]) -
 
     The command must not read the files of the work tree, which git passes through filters that a configuration names.
     """
-    from subprocess import PIPE, Popen
-
     try:
         return Popen(["git", *_TAME, *options, *command], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env)
     except OSError as error:
@@ -97,8 +99,6 @@ def run(
 
     Raises SourceError as `start` does.
     """
-    from threading import Timer
-
     process = start(options, command, env)
     timer = Timer(seconds or SECONDS, process.kill)
     timer.start()
@@ -302,9 +302,6 @@ def _is_bare(path: str) -> bool:
 
 def _unpack(name: str, bundle: str) -> str:
     """Clone a bundle as a bare repository, removed when this process ends; raises SourceError for a broken bundle."""
-    from shutil import rmtree
-    from tempfile import mkdtemp
-
     directory = mkdtemp(prefix="kiplint-")
     at_end(lambda: rmtree(directory, ignore_errors=True))
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from typing import Final, Literal
 
 import msgspec
@@ -139,8 +140,6 @@ def _is_meant(data: bytes, name: str) -> bool:
     value = _value(data)
     if not isinstance(value, dict):
         return value is None
-    from difflib import get_close_matches
-
     kind = value.get("type", MESSAGE_TYPES[0])
     if not re.fullmatch(_DEFINITION_NAME, name) and not get_close_matches(str(kind), MESSAGE_TYPES, 1, 0.7):
         return False  # such as a package, or a schema of another system

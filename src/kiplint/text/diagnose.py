@@ -6,6 +6,7 @@ import codecs
 import re
 from typing import Final
 
+import json5
 import msgspec
 from msgspec.structs import replace
 
@@ -152,8 +153,6 @@ def _json5_value(text: str, root: Node) -> object:
     """The value of JSON5, or `MISSING` when the json5 package cannot tell either."""
     if root.end - root.start > _LONGEST_JSON5:
         return MISSING
-    import json5
-
     try:
         # json5 would leave the halves of an escaped pair apart, as a string that cannot be encoded.
         value: object = json5.loads(join_surrogates(text[root.start : root.end]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Final
 
 
@@ -60,8 +61,6 @@ def nearest(word: str, names: Iterable[str], likeness: float = 0, *, numbered: b
     Case does not count, and a word may be the beginning of a name, as in `Fetch` for `FetchRequest`. If `numbered`,
     words with different numbers never match: KIP-714 is not KIP-74.
     """
-    from difflib import get_close_matches
-
     numbers = re.findall(r"\d+", word) if numbered else []
     likely = sorted(name for name in {*names} if not numbers or re.findall(r"\d+", name) in (numbers, []))
     same = [name for name in likely if name.lower() == word.lower()]

@@ -32,39 +32,43 @@ class Base(NamedTuple):
 def find_base(base: str | None = None, names: Iterable[str] = (os.curdir,)) -> Base:
     """The base of a review of some paths of the work tree. Raises UsageError and SourceError."""
     if base:
-        if not home_of(os.curdir):
-            raise SourceError("a base needs a git repository around the working directory")
-        if not is_revision(base) and not is_unborn(base):
-            raise SourceError(f"no such revision: {base}")
-        base = base.removesuffix(":")
-        whole = len(base) >= 40 and not base.strip("0123456789abcdef")
-        return Base(open_repository(None).run("rev-parse", "--short", base).strip() if whole else base, "")
+        return _named_base(base)
     if not home_of(os.curdir):
         raise UsageError(f"there is no git repository around the working directory, and so no base{NAME_BASE}")
-    git = open_repository(None).run
     if is_unborn("HEAD"):
         return Base("HEAD", "which has no commit yet")
+    git = open_repository(None).run
     head = git("rev-parse", "HEAD").strip()
     commit = open_repository(None).find(head)  # which names its parents in a shallow clone, too
     raw = commit.data.decode("utf-8", "replace").partition("\n\n")[0] if commit else ""
     parents = [line.removeprefix("parent ") for line in raw.split("\n") if line.startswith("parent ")]
-
-    def base_at(commit: str, reason: str) -> Base:
-        if not is_revision(commit):
-            raise UsageError(f"the clone lacks {reason}; git fetch --depth=1 origin {commit}{NAME_BASE}")
-        return Base(git("rev-parse", "--short", commit).strip(), reason)
-
     if len(parents) > 1 and head == os.environ.get("GITHUB_SHA"):  # the merge that GitHub makes of a pull request
-        return base_at(parents[0], "the branch that the pull request goes into")
+        return _base_at(parents[0], "the branch that the pull request goes into")
     own = git("rev-parse", "--abbrev-ref", "HEAD").strip()
     for branch in _target_branches():
         if fork := git("merge-base", "HEAD", branch).strip():
             if fork == head and any(map(_is_changed, names)):
-                return base_at(fork, "the last commit")
+                return _base_at(fork, "the last commit")
             if fork != head or own not in ("HEAD", branch, branch.partition("/")[2]):
-                return base_at(fork, f"where the branch left {branch}")
+                return _base_at(fork, f"where the branch left {branch}")
             break
-    return base_at(parents[0], "the commit before HEAD") if parents else base_at(head, "the only commit")
+    return _base_at(parents[0], "the commit before HEAD") if parents else _base_at(head, "the only commit")
+
+
+def _named_base(base: str) -> Base:
+    if not home_of(os.curdir):
+        raise SourceError("a base needs a git repository around the working directory")
+    if not is_revision(base) and not is_unborn(base):
+        raise SourceError(f"no such revision: {base}")
+    base = base.removesuffix(":")
+    whole = len(base) >= 40 and not base.strip("0123456789abcdef")
+    return Base(open_repository(None).run("rev-parse", "--short", base).strip() if whole else base, "")
+
+
+def _base_at(commit: str, reason: str) -> Base:
+    if not is_revision(commit):
+        raise UsageError(f"the clone lacks {reason}; git fetch --depth=1 origin {commit}{NAME_BASE}")
+    return Base(open_repository(None).run("rev-parse", "--short", commit).strip(), reason)
 
 
 def _target_branches() -> Iterator[str]:
