@@ -306,11 +306,11 @@ def _check(kip: Kip, base: Tree, base_files: Mapping[str, dict[str, bytes]], rul
         classified_changes = classify(compare_trees(base, after), rules, base.sources, after.sources)
         changes = rank(change.at(*in_kip(change.path, change.span)) for _, change in classified_changes)
     definitions = _definitions(kip, base, {block.start for block in blocks.values()}, changes)
-    topics = {rule.id: rule.spec.topics for rule in rules.all_rules}
+    supersedes = {rule.id: rule.supersedes for rule in rules.all_rules}
     return CheckedKip(
         KipObject(kip.path, tuple(definitions), tuple(changes), kip.loose),
         rank(findings),
-        list(unexplained(changes, rank(findings), topics)),
+        list(unexplained(changes, rank(findings), supersedes)),
     )
 
 

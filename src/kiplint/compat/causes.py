@@ -7,54 +7,43 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from kiplint.compat.classify import ChangeFinding
 from kiplint.engine.finding import Finding
-from kiplint.engine.rule import FIELD, STRUCT, Topic
+
+Cause = tuple[str, ...]
 
 
 def unexplained(
-    changes: Iterable[ChangeFinding], findings: Iterable[Finding], topics: Mapping[str, Collection[Topic]]
+    changes: Iterable[ChangeFinding], findings: Iterable[Finding], supersedes: Mapping[str, Collection[str]]
 ) -> Iterator[ChangeFinding]:
-    """The changes without the breaks that an error among the findings is about; `topics` are those of rules by id."""
+    """The changes without the breaks that an error among the findings explains; `supersedes` is by rule."""
     errors = [finding for finding in findings if finding.severity == "error"]
-    causes = {cause for finding in errors for cause in causes_of(finding, topics[finding.rule])}
+    causes = {cause for finding in errors for cause in (*causes_of(finding), *explained_by(finding, supersedes))}
     for change in changes:
-        if change.breaks == "none" or causes.isdisjoint(causes_of(change, topics[change.rule])):
+        if change.breaks == "none" or causes.isdisjoint((*causes_of(change), rule_in_rpc(change, change.rule))):
             yield change
 
 
-def causes_of(finding: Finding, topics: Collection[Topic]) -> Iterator[tuple[str, ...]]:
-    """The causes of a finding; findings that share one are about the same mistake.
-
-    `topics` are those of its rule.
-    """
+def causes_of(finding: Finding) -> Iterator[Cause]:
+    """The causes of a finding; findings that share one are about the same mistake: in the same element of a file."""
     path, pointer = finding.path, finding.pointer
     owner, _, key = pointer.rpartition("/")
     if isinstance(finding, ChangeFinding):
-        name, elements = finding.rpc, [pointer if key.isdigit() else owner]
-        yield "change", name, finding.rule, finding.field, finding.below_heading
-        yield from (("element", path, element) for element in dict.fromkeys([*elements, pointer]) if element)
-    else:
-        name, elements = finding.message_name.removesuffix("Request").removesuffix("Response"), [pointer, owner]
-        if finding.severity == "error" and pointer:  # what an error changes is read otherwise because of it
-            yield "element", path, pointer
-            yield from (("element", path, element) for element in _misread(finding))
-    for topic in topics:
-        if topic.startswith(FIELD):
-            yield from (("field", topic, path, element) for element in elements if element)
-        elif topic.startswith(STRUCT):
-            if struct := re.fullmatch(r"(.*/fields)(?:/\d+(?:/\w+)?)?", pointer):
-                yield "field", topic, path, struct[1]
-        else:
-            yield "message", name, topic
+        yield "change", finding.rpc, finding.rule, finding.field, finding.below_heading
+    if pointer and (finding.severity == "error" or isinstance(finding, ChangeFinding)):
+        is_element = key.isdigit() and owner != "/headerVersions"
+        yield "element", path, pointer if is_element or not owner else owner
+    for edit in finding.fix.edits if finding.fix else ():  # of the message: what a property is misspelt for
+        if not owner and (name := re.fullmatch(r'"(\w+)"', edit.text)):
+            yield "element", path, f"/{name[1]}"
 
 
-def _misread(finding: Finding) -> Iterator[str]:
-    """What a reader sees otherwise: the ranges beside a wrong range, and the property that another is misspelt for."""
-    owner, _, key = finding.pointer.rpartition("/")
-    if owner == "/headerVersions":
-        yield owner
-    elif not key.isdigit():
-        for edit in finding.fix.edits if finding.fix else ():
-            if name := re.fullmatch(r'"(\w+)"', edit.text):
-                yield f"{owner}/{name[1]}"
-                if owner:
-                    yield owner
+def explained_by(finding: Finding, supersedes: Mapping[str, Collection[str]]) -> Iterator[Cause]:
+    """What the rule of a finding explains in the same RPC; what is wrong with a whole message, in its partner too."""
+    rules = supersedes.get(finding.rule, ())
+    own = [finding.rule] if rules and not finding.pointer.startswith("/fields/") else []
+    return (rule_in_rpc(finding, rule) for rule in (*own, *rules))
+
+
+def rule_in_rpc(finding: Finding, rule: str) -> Cause:
+    """A rule in the RPC, or in the message, of a finding."""
+    name = finding.message_name.removesuffix("Request").removesuffix("Response")
+    return "rule", finding.rpc if isinstance(finding, ChangeFinding) else name, rule

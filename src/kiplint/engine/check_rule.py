@@ -23,7 +23,6 @@ from kiplint.engine.rule import (
     Rule,
     RuleSpec,
     Scope,
-    Topic,
     own_condition,
 )
 from kiplint.model.types import nearest_primitive, parse_type, respelt
@@ -164,7 +163,7 @@ def _no_type(text: str) -> str:
 
 _SHAPES: Final = (RuleSpec, PackSpec, Case, ConditionalSeverity, FieldRequirement)
 _CHOICES: Final = {
-    "each": Each, "scope": Scope, "severity": Level, "on": Level, "topics": Topic, "breaks": Breaks,
+    "each": Each, "scope": Scope, "severity": Level, "on": Level, "breaks": Breaks,
     "breaks_on_disk": Breaks, "rollout": Literal["missing", "wrong"],
 }  # fmt: skip
 """The words that a property takes."""

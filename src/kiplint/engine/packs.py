@@ -85,7 +85,6 @@ def _rule(pack: PackSpec, spec: RuleSpec, origin: str, is_shipped: bool) -> Rule
     """A rule with what it leaves out to its pack, or to its kind, filled in."""
     spec.each = spec.each or pack.each
     spec.scope = spec.scope or pack.scope
-    spec.topics = spec.topics or pack.topics
     spec.quiet = spec.quiet or pack.quiet
     own = own_condition(spec.each or "", spec.id)
     spec.when = spec.when or own

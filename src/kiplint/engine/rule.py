@@ -17,17 +17,10 @@ Word = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z0-9]+(-[a-z0-9]+)
 
 
 Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
-Topic = Literal[
-    "rpc-versions", "flexibility", "half", "api-key", "message-type", "message-name", "stability", "listeners",
-    "field-type", "field-versions", "field-tag", "field-default", "field-ignorable", "field-entity", "field-key",
-    "struct-tags",
-]  # fmt: skip
-"""What a rule is about, of a message (the first row), of a field, or of all fields of a struct or message."""
-FIELD, STRUCT = "field-", "struct-"
-"""The beginnings of the topics of fields and of structs."""
-HALF = "half"
-"""The topic of rules about an RPC without its request or its response."""
-
+PARTNER_MISSING = frozenset(
+    ("rpc/request-missing", "rpc/response-missing", "rpc/coordinator-pair-missing", "compat/message-removed")
+)
+"""The rules about an RPC or a record that lacks one of its two messages."""
 
 RULES_PAGES = "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules"
 
@@ -114,9 +107,12 @@ class RuleSpec(_RuleObject):
         ""
     )
     at: Annotated[str, Meta(description="The property to point to, after the dots of an element if another.")] = ""
-    narrows: Annotated[
+    supersedes: Annotated[
         str | list[str],
-        Meta(description="The `pack/rule`, or several, that this rule is a special case of; they skip its elements."),
+        Meta(
+            description="The `pack/rule`, or several, that this rule explains: they skip its elements, and `review` "
+            "reports what they find in the same RPC with it."
+        ),
     ] = ""
     severity: Annotated[
         Level, Meta(description="How serious a finding is; off if the rule runs only when selected.")
@@ -138,13 +134,6 @@ class RuleSpec(_RuleObject):
         ""
     )
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}
-    topics: Annotated[
-        list[Topic],
-        Meta(
-            description="What the rule is about, else the pack's. `review` reports findings about the same topic of "
-            "the same field, or of the same RPC, as one."
-        ),
-    ] = []
     quiet: Annotated[
         bool,
         Meta(description="Whether the rule is not for messages of tests, those below src/test/resources."),
@@ -168,7 +157,6 @@ class PackSpec(_RuleObject):
     scope: Annotated[Scope, Meta(description="The scope of the rules without `scope`.")] = "set"
     title: Annotated[str, Meta(description="What the pack is about.")] = ""
     source: Annotated[str, Meta(description="Where its rules come from: a KIP, the generator, a convention.")] = ""
-    topics: Annotated[list[Topic], Meta(description="The topics of the rules without `topics`.")] = []
     quiet: Annotated[bool, Meta(description="Whether all rules of the pack are `quiet`.")] = False
 
 
@@ -194,10 +182,10 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return f"{self.pack}/{self.spec.id}"
 
     @property
-    def narrows(self) -> tuple[str, ...]:
-        """The ids of the general rules that report nothing about an element that violates this rule."""
-        narrows = self.spec.narrows
-        return () if not narrows else (narrows,) if isinstance(narrows, str) else tuple(narrows)
+    def supersedes(self) -> tuple[str, ...]:
+        """The ids of the rules that report nothing about an element that violates this rule."""
+        ids = self.spec.supersedes
+        return () if not ids else (ids,) if isinstance(ids, str) else tuple(ids)
 
     @property
     def title(self) -> str:

@@ -250,7 +250,7 @@ class RuleSet:
                 violations += rule.violations(elements)
             except Exception as error:
                 raise UsageError(_failure(rule, elements, error)) from error
-        special = {rule.id: rule.narrows for rule in self._by_kind.get(kind, ()) if rule.spec.narrows}
+        special = {rule.id: rule.supersedes for rule in self._by_kind.get(kind, ()) if rule.spec.supersedes}
         return _closest(violations, special) if special else violations
 
 

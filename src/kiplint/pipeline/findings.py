@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -12,8 +11,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
-from kiplint.engine.rule import HALF
-from kiplint.engine.run import Scopes, check_both
+from kiplint.engine.rule import PARTNER_MISSING
+from kiplint.engine.run import check_both
 from kiplint.fixes.fixers import make_fixes
 from kiplint.pipeline.rows import Row, arrow, spread, table
 
@@ -127,14 +126,8 @@ def _rows(key: Row, some: list[Finding] | str, blobs: Mapping[str, str], rules: 
             "name": finding.path,
             "blob": blobs[finding.path],
             "rule_source": finding.source,
-            "other_half": _other_half(finding.message_name) if finding.rule in _about_halves(rules.scopes) else None,
+            "other_half": _other_half(finding.message_name) if finding.rule in PARTNER_MISSING else None,
         }
-
-
-@cache
-def _about_halves(rules: Scopes) -> frozenset[str]:
-    """The rules about RPCs without one half."""
-    return frozenset(rule.id for rule in rules.whole.rules if HALF in rule.spec.topics)
 
 
 def _other_half(message_name: str) -> str | None:

@@ -26,7 +26,7 @@ from kiplint.commands.check.baseline import (
 from kiplint.engine.baseline import are_recorded
 from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.finding import Finding, Fix
-from kiplint.engine.rule import HALF
+from kiplint.engine.rule import PARTNER_MISSING
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.render.report import IGNORE, FindingsSummary, Report, at_least, rule_infos
@@ -347,8 +347,7 @@ def _sources(results: Iterable[Result]) -> dict[str, bytes]:
 def _in_order(options: CheckOptions, read: _Read, results: Iterable[Result]) -> tuple[Finding, ...]:
     """The findings by file, those about a missing half with the file that has it."""
     findings = sorted((finding for result in results for finding in result.findings), key=attrgetter("path"))
-    about_partners = frozenset(rule.id for rule in options.rules.all_rules if HALF in rule.spec.topics)
-    return locate_partners(tuple(findings), read.paths, about_partners)
+    return locate_partners(tuple(findings), read.paths, PARTNER_MISSING)
 
 
 def _recent(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: BaseState | None) -> tuple[Finding, ...]:

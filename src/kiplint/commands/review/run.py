@@ -15,7 +15,7 @@ from kiplint.commands.review.base import Base, find_base, place_in
 from kiplint.commands.review.result import CONFIGURATION_CHANGED, Also, Entry, Origin, ReviewResult
 from kiplint.commands.review.trust import RevisionFiles, changed_configuration, new_ignores
 from kiplint.commands.rollout import findings_of
-from kiplint.compat.causes import causes_of
+from kiplint.compat.causes import causes_of, explained_by, rule_in_rpc
 from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
@@ -23,7 +23,6 @@ from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Span
-from kiplint.engine.rule import Topic
 from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.render.report import IGNORE, at_least, rule_infos
 from kiplint.sources.git import is_revision, is_unborn
@@ -89,7 +88,7 @@ def review(
     if rollout == "always":
         items += [(finding, "rollout") for finding in findings_of(rows, comparison.after_sources)]
     every_rule = [*configuration.all_rules(), *rules.rules]
-    findings = entries_of(items, {rule.id: rule.spec.topics for rule in every_rule})
+    findings = entries_of(items, {rule.id: rule.supersedes for rule in every_rule})
     fail_on = fail_on or configuration.config.fail_on
     is_grave = fail_on != "never" and any(change.breaks in grave_breaks for change in breaking)
     infos = rule_infos(every_rule, (*findings, *additions), IGNORE)
@@ -226,21 +225,22 @@ Item = tuple[Finding, Origin]
 """A finding, and the command that reports it by itself."""
 
 
-def entries_of(items: Iterable[Item], topics: Mapping[str, Collection[Topic]]) -> tuple[Entry, ...]:
+def entries_of(items: Iterable[Item], supersedes: Mapping[str, Collection[str]]) -> tuple[Entry, ...]:
     """An entry for each cause, the most severe first. It shows the most severe finding, preferably with a fix.
 
-    `topics` are those of the rules, by id.
+    `supersedes` has the rules that a rule explains, by id.
     """
     groups: list[list[Item]] = []
     by_cause: dict[tuple[str, ...], list[Item]] = {}
     for finding, origin in items:
-        causes = list(causes_of(finding, topics.get(finding.rule, ())))
-        group = next((by_cause[cause] for cause in causes if cause in by_cause), None)
+        causes = list(causes_of(finding))
+        possible_causes = (*causes, rule_in_rpc(finding, finding.rule))
+        group = next((by_cause[cause] for cause in possible_causes if cause in by_cause), None)
         is_other_half = group and finding.rule == group[0][0].rule and finding.path != group[0][0].path
         if group is None or (origin == "check" and not is_other_half):
             groups.append(group := [])
         group.append((finding, origin))
-        for cause in causes:
+        for cause in (*causes, *explained_by(finding, supersedes)):
             by_cause.setdefault(cause, group)
     return tuple(sorted(map(_entry, groups), key=lambda entry: SEVERITIES.index(entry.severity)))
 
