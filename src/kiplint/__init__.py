@@ -11,7 +11,6 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "codec.wire": ("ByteProblem", "ValueSpan"),
-    "commands.check.baseline": ("StaleObject",),
     "commands.check.run": ("CheckResult", "check"),
     "commands.decode": ("DecodedObject", "DecodeResult", "FieldError", "Frame", "decode"),
     "commands.diff.run": ("DiffResult", "diff"),
@@ -37,6 +36,7 @@ _NAMES = {
     "compat.rollout": ("RolloutRow",),
     "compat.tree": ("Tree", "load"),
     "compat.witness": ("Witness",),
+    "engine.baseline": ("StaleEntry",),
     "engine.errors": ("UsageError",),
     "engine.finding": ("Finding", "Fix", "Location", "Span"),
     "fixes.migration": ("FileEdits", "MigrationRow"),

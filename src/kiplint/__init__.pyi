@@ -2,7 +2,6 @@
 
 from kiplint.codec.wire import ByteProblem as ByteProblem
 from kiplint.codec.wire import ValueSpan as ValueSpan
-from kiplint.commands.check.baseline import StaleObject as StaleObject
 from kiplint.commands.check.run import CheckResult as CheckResult
 from kiplint.commands.check.run import check as check
 from kiplint.commands.decode import DecodedObject as DecodedObject
@@ -49,6 +48,7 @@ from kiplint.compat.proof import Proof as Proof
 from kiplint.compat.rollout import RolloutRow as RolloutRow
 from kiplint.compat.tree import Tree as Tree
 from kiplint.compat.tree import load as load
+from kiplint.engine.baseline import StaleEntry as StaleEntry
 from kiplint.engine.errors import UsageError as UsageError
 from kiplint.engine.finding import Finding as Finding
 from kiplint.engine.finding import Fix as Fix

@@ -16,12 +16,13 @@ from kiplint.engine.baseline import (
     VERSION,
     Baseline,
     BaselineEntry,
-    Stale,
+    StaleEntry,
     baseline_of,
-    compare,
+    new_findings,
     parse,
     read_baseline,
     render,
+    stale_entries,
     without,
     write_baseline,
 )
@@ -50,49 +51,54 @@ def entry(count: int = 1, **others: str) -> BaselineEntry:
     return BaselineEntry(count=count, **whole)
 
 
+def compare(baseline: Baseline, findings: list[Finding]) -> tuple[tuple[Finding, ...], tuple[StaleEntry, ...]]:
+    """The new findings and the stale entries."""
+    return new_findings(baseline, findings), stale_entries(baseline, findings, always)
+
+
 def test_what_is_recorded_is_not_new() -> None:
     findings = findings_in(*FIVE)
     assert len(findings) == 5
-    assert compare(record(*findings), findings, always) == ((), ())
+    assert compare(record(*findings), findings) == ((), ())
 
 
 def test_only_what_is_new_is_left() -> None:
-    verdict = compare(record(*findings_in(*FIVE[:4])), findings_in(*FIVE), always)
-    assert [(finding.rule, finding.pointer) for finding in verdict.new] == [("style/about-missing", "/fields/4/name")]
-    assert verdict.stale == ()
+    new, stale = compare(record(*findings_in(*FIVE[:4])), findings_in(*FIVE))
+    assert [(finding.rule, finding.pointer) for finding in new] == [("style/about-missing", "/fields/4/name")]
+    assert stale == ()
 
 
 def test_what_is_gone_is_stale() -> None:
-    verdict = compare(record(*findings_in(*FIVE)), findings_in(*FIVE[1:]), always)
-    assert verdict.new == ()
-    assert [(stale.entry.place, stale.left) for stale in verdict.stale] == [("/fields[F0]/name", 0)]
+    new, stale = compare(record(*findings_in(*FIVE)), findings_in(*FIVE[1:]))
+    assert new == ()
+    assert [(entry.place, entry.left) for entry in stale] == [("/fields[F0]/name", 0)]
 
 
 def test_neither_lines_nor_order_nor_the_file_matter() -> None:
     findings = findings_in(*reversed(FIVE), path="elsewhere/Y.json", before=b"// one\n" * 10)
-    assert compare(record(*findings_in(*FIVE)), findings, always) == ((), ())
+    assert compare(record(*findings_in(*FIVE)), findings) == ((), ())
 
 
 def test_a_count_is_used_up_by_the_first() -> None:
     (recorded_finding,) = findings_in(FIVE[0])
     three = [replace(recorded_finding, line=line, end_line=line) for line in (1, 2, 3)]
     assert record(*three).findings[0].count == 3
-    verdict = compare(record(*three[:2]), three, always)
-    assert [finding.span.line for finding in verdict.new] == [3]
+    assert [finding.span.line for finding in new_findings(record(*three[:2]), three)] == [3]
 
 
 def test_a_count_can_be_paid_in_part() -> None:
     (finding,) = findings_in(FIVE[0])
-    (debt,) = record(finding, finding, finding).findings
-    assert compare(record(finding, finding, finding), [finding], always).stale == (Stale(debt, 1),)
-    assert without(record(finding, finding, finding), [Stale(debt, 1)]) == record(finding)
-    assert without(record(finding), [Stale(debt, 0)]).findings == ()
+    three = record(finding, finding, finding)
+    (stale,) = stale_entries(three, [finding], always)
+    assert (stale.count, stale.left) == (3, 1)
+    assert without(three, [stale]) == record(finding)
+    assert without(record(finding), [replace(stale, left=0)]).findings == ()
 
 
 def test_what_was_not_judged_is_not_stale() -> None:
     baseline = record(*findings_in(*FIVE))
-    assert compare(baseline, [], lambda entry: entry.rule != "style/about-missing") == ((), ())
-    assert len(compare(baseline, [], always).stale) == 5
+    assert stale_entries(baseline, [], lambda entry: entry.rule != "style/about-missing") == ()
+    assert len(stale_entries(baseline, [], always)) == 5
 
 
 def test_the_file_reads_well() -> None:
@@ -104,7 +110,7 @@ def test_the_file_reads_well() -> None:
         '    { "message_name": "XRequest", "rule": "style/about-missing", "place": "/fields[F1]/name", "count": 1,'
         f' "fingerprint": "{findings_in(FIVE[1])[0].fingerprint}" }}\n  ]\n}}\n'
     )
-    assert render(Baseline()) == b'{\n  "version": 1,\n  "checked": [],\n  "findings": []\n}\n'
+    assert render(record()) == b'{\n  "version": 1,\n  "checked": [],\n  "findings": []\n}\n'
 
 
 HEX = st.text("0123456789abcdef", min_size=32, max_size=32)
@@ -117,7 +123,7 @@ ENTRIES = st.builds(
 @given(st.lists(ENTRIES, unique_by=lambda entry: entry.fingerprint), st.lists(TEXT))
 def test_what_is_written_can_be_read(entries: list[BaselineEntry], set_names: list[str]) -> None:
     order = sorted(entries, key=lambda entry: (entry.message_name, entry.rule, entry.place, entry.fingerprint))
-    baseline = Baseline(tuple(sorted(set(set_names))), tuple(order))
+    baseline = Baseline(VERSION, tuple(sorted(set(set_names))), tuple(order))
     text = render(baseline)
     assert parse(text, "b.json") == baseline
     assert json.loads(text)["version"] == VERSION
@@ -128,15 +134,15 @@ def test_what_is_written_can_be_read(entries: list[BaselineEntry], set_names: li
 def test_recorded_and_new_findings_add_up(debt: list[int], now: list[int]) -> None:
     pool = findings_in(*FIVE)
     baseline, findings = record(*(pool[index] for index in debt)), [pool[index] for index in now]
-    new, stale = compare(baseline, findings, always)
+    new, stale = compare(baseline, findings)
     paid = without(baseline, stale)
     assert len(findings) - len(new) == paid.total
-    assert len(debt) - paid.total == sum(entry.entry.count - entry.left for entry in stale)
-    assert compare(paid, findings, always) == (new, ())
+    assert len(debt) - paid.total == sum(entry.count - entry.left for entry in stale)
+    assert compare(paid, findings) == (new, ())
 
 
 def test_an_entry_that_a_merge_has_doubled_counts_twice() -> None:
-    text = render(Baseline(findings=(entry(),)))
+    text = render(Baseline(VERSION, (), (entry(),)))
     (line,) = [word for word in text.split(b"\n") if b"fingerprint" in word]
     assert parse(text.replace(line, line + b",\n" + line), "b.json").findings == (entry(count=2),)
 
@@ -151,7 +157,7 @@ def test_odd_names_can_be_recorded() -> None:
     odd = field('\x1b"\n\0')
     (line,) = [row for row in render(record(*findings_in(odd))).splitlines() if b"place" in row]
     assert json.loads(line)["place"] == '/fields[\\u001b"\\u000a\\u0000]/name'
-    assert compare(record(*findings_in(odd)), findings_in(odd), always) == ((), ())
+    assert compare(record(*findings_in(odd)), findings_in(odd)) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -169,8 +175,8 @@ def test_odd_names_can_be_recorded() -> None:
         ),
         (b'{"version": 1, "checked": ' + b"[" * 100_000, "b.json is not a baseline: "),
         (b"[" * 1_000_000, "b.json is not a baseline: "),
-        (render(Baseline(findings=(entry(count=0),))), "Expected `int` >= 1 - at `$.findings[0].count`"),
-        (render(Baseline(findings=(entry(fingerprint="x"),))), "at `$.findings[0].fingerprint`"),
+        (render(Baseline(VERSION, (), (entry(count=0),))), "Expected `int` >= 1 - at `$.findings[0].count`"),
+        (render(Baseline(VERSION, (), (entry(fingerprint="x"),))), "at `$.findings[0].fingerprint`"),
         (b'{"version": 1, "checked": ["\xff"], "findings": []}', "b.json is not a baseline: "),
     ],
 )
@@ -180,7 +186,7 @@ def test_an_invalid_baseline_is_refused(text: bytes, message: str) -> None:
 
 def test_a_later_version_may_add_properties() -> None:
     text = b'{"version": 1, "checked": [], "findings": [], "more": {"x": 1}}'
-    assert parse(text, "b.json") == Baseline()
+    assert parse(text, "b.json") == Baseline(VERSION, (), ())
 
 
 # Where baselines are read from and written to

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, NamedTuple
+from operator import attrgetter
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
@@ -27,12 +28,12 @@ VERSION = 1
 
 
 class BaselineEntry(msgspec.Struct, frozen=True):
-    """A finding that is accepted `count` times; `place` is its JSON pointer with names instead of indexes."""
+    """A finding that is accepted `count` times."""
 
     message_name: str
     rule: str
-    place: str
-    count: Annotated[int, Meta(ge=1)]
+    place: Annotated[str, Meta(description="The JSON pointer of the place, with names for indexes.")]
+    count: Annotated[int, Meta(ge=1, description="How many findings are recorded.")]
     fingerprint: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
 
     @property
@@ -42,11 +43,18 @@ class BaselineEntry(msgspec.Struct, frozen=True):
         return f"{printable(self.rule)}{message}" + (f" at {printable(self.place)}" if self.place else "")
 
 
+class StaleEntry(BaselineEntry, frozen=True):
+    """An entry of the baseline that records more findings than there still are."""
+
+    left: Annotated[int, Meta(ge=0, description="How many of them are still there.")]
+
+
 class Baseline(msgspec.Struct, frozen=True):
     """The accepted findings, each fingerprint once, and the sets that were checked when they were recorded."""
 
-    checked: tuple[str, ...] = ()
-    findings: tuple[BaselineEntry, ...] = ()
+    version: int
+    checked: tuple[str, ...]
+    findings: tuple[BaselineEntry, ...]
 
     @property
     def total(self) -> int:
@@ -59,42 +67,17 @@ class Baseline(msgspec.Struct, frozen=True):
         return {entry.fingerprint: entry.count for entry in self.findings}
 
 
-class Stale(NamedTuple):
-    """An entry with fewer findings than it records; `left` is their number."""
-
-    entry: BaselineEntry
-    left: int
-
-
-class BaselineComparison(NamedTuple):
-    """The findings that are not in a baseline, and its stale entries."""
-
-    new: tuple[Finding, ...]
-    stale: tuple[Stale, ...]
-
-
-class _Head(msgspec.Struct):
-    version: int
-
-
-class _BaselineFile(msgspec.Struct):
-    checked: tuple[str, ...]
-    findings: tuple[BaselineEntry, ...]
-
-
 def parse(data: bytes, name: str) -> Baseline:
     """The baseline of a file, which may begin with comments such as a licence.
 
     Entries that occur twice after a merge are added up. Raises UsageError.
     """
     try:
-        data = blank_comments(data)
-        version = msgspec.json.decode(data, type=_Head).version
-        if version != VERSION:
-            raise UsageError(f"{name} is a baseline of version {version}; this kiplint reads version {VERSION}")
-        content = msgspec.json.decode(data, type=_BaselineFile)
+        content = msgspec.json.decode(blank_comments(data), type=Baseline)
     except NOT_JSON as error:
         raise UsageError(f"{name} is not a baseline: {error}") from None
+    if content.version != VERSION:
+        raise UsageError(f"{name} is a baseline of version {content.version}; this kiplint reads version {VERSION}")
     return _make(content.checked, content.findings)
 
 
@@ -116,29 +99,27 @@ def are_recorded(findings: Iterable[Finding], counts: Mapping[str, int]) -> list
     return result
 
 
-def compare(
-    baseline: Baseline, findings: Sequence[Finding], is_judged: Callable[[BaselineEntry], bool]
-) -> BaselineComparison:
-    """Separate new findings from accepted ones, in their order, and determine the stale entries.
-
-    Of equal findings the first are accepted. `is_judged` states whether this run could report the finding of an entry;
-    an entry that it could not report is not stale.
-    """
+def new_findings(baseline: Baseline, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings that are not accepted, in their order; of equal findings the first are accepted."""
     accepted = are_recorded(findings, baseline.counts)
+    return tuple(finding for finding, is_accepted in zip(findings, accepted, strict=True) if not is_accepted)
+
+
+def stale_entries(
+    baseline: Baseline, findings: Iterable[Finding], is_judged: Callable[[BaselineEntry], bool]
+) -> tuple[StaleEntry, ...]:
+    """The entries that record more than these findings. `is_judged` says whether this run could report an entry's."""
     present = Counter(finding.fingerprint for finding in findings)
-    return BaselineComparison(
-        tuple(finding for finding, is_accepted in zip(findings, accepted, strict=True) if not is_accepted),
-        tuple(
-            Stale(entry, present[entry.fingerprint])
-            for entry in baseline.findings
-            if present[entry.fingerprint] < entry.count and is_judged(entry)
-        ),
+    return tuple(
+        StaleEntry(**asdict(entry), left=present[entry.fingerprint])
+        for entry in baseline.findings
+        if present[entry.fingerprint] < entry.count and is_judged(entry)
     )
 
 
-def without(baseline: Baseline, stale: Iterable[Stale]) -> Baseline:
+def without(baseline: Baseline, stale: Iterable[StaleEntry]) -> Baseline:
     """The baseline with its stale entries reduced or removed."""
-    remaining = {item.entry.fingerprint: item.left for item in stale}
+    remaining = {entry.fingerprint: entry.left for entry in stale}
     counts = ((entry, remaining.get(entry.fingerprint, entry.count)) for entry in baseline.findings)
     return _make(baseline.checked, (replace(entry, count=count) for entry, count in counts if count))
 
@@ -153,12 +134,8 @@ def _make(set_names: Iterable[str], entries: Iterable[BaselineEntry]) -> Baselin
     for entry in entries:
         previous = by_fingerprint.get(entry.fingerprint)
         by_fingerprint[entry.fingerprint] = replace(previous, count=previous.count + entry.count) if previous else entry
-    sorted_entries = sorted(by_fingerprint.values(), key=_order)
-    return Baseline(tuple(sorted(set(set_names))), tuple(sorted_entries))
-
-
-def _order(entry: BaselineEntry) -> tuple[str, str, str, str]:
-    return entry.message_name, entry.rule, entry.place, entry.fingerprint
+    sorted_entries = sorted(by_fingerprint.values(), key=attrgetter("message_name", "rule", "place", "fingerprint"))
+    return Baseline(VERSION, tuple(sorted(set(set_names))), tuple(sorted_entries))
 
 
 def _entry(finding: Finding) -> BaselineEntry:
@@ -172,7 +149,7 @@ def _entry(finding: Finding) -> BaselineEntry:
 
 
 def _line(entry: BaselineEntry) -> str:
-    pairs = msgspec.structs.asdict(entry).items()
+    pairs = asdict(entry).items()
     return "{ " + ", ".join(f'"{name}": {msgspec.json.encode(value).decode()}' for name, value in pairs) + " }"
 
 

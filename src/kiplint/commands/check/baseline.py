@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, NamedTuple
-
-import msgspec
-from msgspec import Meta
-from msgspec.structs import asdict
+from typing import NamedTuple
 
 from kiplint.engine.baseline import (
     Baseline,
     BaselineEntry,
-    Stale,
+    StaleEntry,
     baseline_of,
-    compare,
+    new_findings,
     read_baseline,
+    stale_entries,
     without,
     write_baseline,
 )
@@ -32,17 +29,6 @@ MOST_LISTED = 20
 """How many stale entries are listed."""
 UNREAD = ("syntax/", "shape/")
 """Findings of these rules that belong to no message hide all other findings of their file."""
-
-
-class StaleObject(msgspec.Struct, frozen=True):
-    """An entry of the baseline that records more findings than there still are."""
-
-    rule: str
-    message_name: str
-    place: Annotated[str, Meta(description="The JSON pointer of the place, with names for indexes.")]
-    fingerprint: str
-    count: Annotated[int, Meta(ge=1, description="How many findings are recorded.")]
-    left: Annotated[int, Meta(ge=0, description="How many of them are still there.")]
 
 
 class BaselineFile(NamedTuple):
@@ -69,7 +55,7 @@ class Compared(NamedTuple):
     """The findings that no baseline records, its stale entries (None without a baseline), and warnings about it."""
 
     findings: tuple[Finding, ...]
-    stale: tuple[StaleObject, ...] | None
+    stale: tuple[StaleEntry, ...] | None
     notes: tuple[str, ...]
 
 
@@ -98,16 +84,12 @@ def apply_baseline(
         return Compared((), (), (_holds(file, first, first.total, 0),))
     missing = [path for path in before.checked if not _is_covered(path, checked_paths, file)]
     is_judged = (lambda entry: False) if missing else _reportable(everything, rules)
-    stale = compare(before, everything, is_judged).stale
+    stale = stale_entries(before, everything, is_judged)
     if stale and plain() is not everything:
-        stale = compare(before, plain(), is_judged).stale
-    new = compare(before, findings, lambda entry: False).new
+        stale = stale_entries(before, plain(), is_judged)
+    new = new_findings(before, findings)
     if not baseline.is_updated:
-        return Compared(
-            new,
-            tuple(StaleObject(**asdict(item.entry), left=item.left) for item in stale),
-            tuple(_warning(file, before, stale)),
-        )
+        return Compared(new, stale, tuple(_warning(file, before, stale)))
     if missing:
         raise UsageError(f"{file} is about {missing[0]} too: nothing can be dropped from it without checking that")
     after = without(before, stale)
@@ -165,19 +147,19 @@ def _plain(name: str) -> str:
     return os.path.basename(name).removesuffix(".json").replace("_", "").lower()
 
 
-def _warning(file: str, baseline: Baseline, stale: Sequence[Stale]) -> Iterator[str]:
+def _warning(file: str, baseline: Baseline, stale: Sequence[StaleEntry]) -> Iterator[str]:
     if not stale:
         return
     number = _paid(stale)
     verb, them = ("is", "it") if number == 1 else ("are", "them")
     total = plural(baseline.total, "recorded finding")
     yield f"warning: {printable(file)}: {number:,} of {total} {verb} stale, --update-baseline drops {them}"
-    for entry, remaining in stale[:MOST_LISTED]:
-        yield f"  stale: {entry.where}" + (f" ({remaining:,} of {entry.count:,} left)" if remaining else "")
+    for entry in stale[:MOST_LISTED]:
+        yield f"  stale: {entry.where}" + (f" ({entry.left:,} of {entry.count:,} left)" if entry.left else "")
     if len(stale) > MOST_LISTED:
         yield f"  ... and {len(stale) - MOST_LISTED:,} more"
 
 
-def _paid(stale: Sequence[Stale]) -> int:
+def _paid(stale: Sequence[StaleEntry]) -> int:
     """How many recorded findings are gone."""
-    return sum(entry.count - remaining for entry, remaining in stale)
+    return sum(entry.count - entry.left for entry in stale)

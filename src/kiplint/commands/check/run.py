@@ -18,12 +18,11 @@ from msgspec.structs import replace
 from kiplint.commands.check.baseline import (
     BaselineFile,
     Compared,
-    StaleObject,
     apply_baseline,
     find_baseline,
     read_counts,
 )
-from kiplint.engine.baseline import are_recorded
+from kiplint.engine.baseline import StaleEntry, are_recorded
 from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.rule import PARTNER_MISSING
@@ -63,7 +62,7 @@ class CheckDocument(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
     summary: CheckSummary
     stale: Annotated[
-        tuple[StaleObject, ...] | UnsetType, Meta(description="Where a baseline is used: its entries to drop.")
+        tuple[StaleEntry, ...] | UnsetType, Meta(description="Where a baseline is used: its entries to drop.")
     ] = UNSET
 
 
@@ -73,7 +72,7 @@ DOCUMENTS = {"check": CheckDocument, "output": CheckDocument}
 class CheckResult(Report, frozen=True):
     """The result of `check`."""
 
-    stale: tuple[StaleObject, ...] | None = None
+    stale: tuple[StaleEntry, ...] | None = None
     """The entries of the baseline that record more findings than there are; None without a baseline."""
     patch: bytes | None = None
     """The unified diff of the fixes; None where none were to be made."""
