@@ -22,7 +22,7 @@ _NAMES = {
     "commands.rollout": ("RolloutDocument", "RolloutResult", "RolloutSummary", "rollout"),
     "commands.show": ("FieldObject", "LayoutObject", "MessageObject", "ShowResult", "show"),
     "compat.change": ("Change",),
-    "compat.judge": ("ChangeFinding",),
+    "compat.classify": ("ChangeFinding",),
     "compat.negotiation.result": (
         "Agreement",
         "BrokerMode",
@@ -35,7 +35,7 @@ _NAMES = {
     ),
     "compat.rollout": ("RolloutRow",),
     "compat.tree": ("Tree", "load"),
-    "compat.witness": ("Witness",),
+    "compat.proof": ("Proof",),
     "engine.baseline": ("StaleEntry",),
     "engine.errors": ("UsageError",),
     "engine.finding": ("Finding", "Fix", "Location", "Span"),

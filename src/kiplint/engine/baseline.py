@@ -73,12 +73,14 @@ def parse(data: bytes, name: str) -> Baseline:
     Entries that occur twice after a merge are added up. Raises UsageError.
     """
     try:
-        content = msgspec.json.decode(blank_comments(data), type=Baseline)
+        content = msgspec.json.decode(blank_comments(data))
+        version = content.get("version", VERSION) if isinstance(content, dict) else VERSION
+        if version != VERSION:
+            raise UsageError(f"{name} is a baseline of version {version}; this kiplint reads version {VERSION}")
+        baseline = msgspec.convert(content, Baseline)
     except NOT_JSON as error:
         raise UsageError(f"{name} is not a baseline: {error}") from None
-    if content.version != VERSION:
-        raise UsageError(f"{name} is a baseline of version {content.version}; this kiplint reads version {VERSION}")
-    return _make(content.checked, content.findings)
+    return _make(baseline.checked, baseline.findings)
 
 
 def render(baseline: Baseline) -> bytes:
