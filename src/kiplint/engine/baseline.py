@@ -74,8 +74,8 @@ def parse(data: bytes, name: str) -> Baseline:
     """
     try:
         content = msgspec.json.decode(blank_comments(data))
-        version = content.get("version", VERSION) if isinstance(content, dict) else VERSION
-        if version != VERSION:
+        version = content.get("version") if isinstance(content, dict) else None
+        if isinstance(version, int) and version != VERSION:
             raise UsageError(f"{name} is a baseline of version {version}; this kiplint reads version {VERSION}")
         baseline = msgspec.convert(content, Baseline)
     except NOT_JSON as error:
