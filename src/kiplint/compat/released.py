@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import Final, NamedTuple
 
-from kiplint.compat.tree import Tree, load_base, make_tree, read_directories
+from kiplint.compat.change import STATUSES, Status
+from kiplint.compat.fields import default_value
+from kiplint.compat.tree import FieldBudget, Tree, load_base, make_tree, read_directories
 from kiplint.engine.config import Configuration, Path
 from kiplint.engine.errors import UsageError
+from kiplint.model.headers import header_of
+from kiplint.model.layout import Layout, encoding, layout, wire_ranges
 from kiplint.model.message import Message
 from kiplint.model.schemas import are_related, is_same, partner
 from kiplint.sources.git import is_revision, open_repository
 from kiplint.sources.history import version_key, version_tags
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.words import join_words, plural
-from kiplint.versions import NONE, VersionRange
+from kiplint.versions import NONE, VersionRange, boundaries
 
 MOST_NAMED: Final = 5
 """How many releases a note names."""
@@ -106,6 +110,96 @@ def unstable_version(message: Message) -> VersionRange:
 def _identity(message: Message) -> tuple[str, object]:
     """What a message is known by: an RPC by its API key, any other message by its name, whatever its type was then."""
     return (message.type, message.api_key) if message.is_rpc and message.api_key is not None else ("", message.name)
+
+
+class VersionGroup(NamedTuple):
+    """Versions of one status, and the message that the new one is compared with in them."""
+
+    status: Status
+    reference: Message
+    versions: VersionRange
+    release: str = ""
+    """The release that the reference is of, where it is not the old message."""
+
+
+class VersionStatuses(NamedTuple):
+    """The status of each version of an old and a new message, either of which may be missing.
+
+    `groups` has the versions of the new message that are not new. In the `restored` ones it has the bytes of the newest
+    release, and the old message had others.
+    """
+
+    versions: Mapping[Status, VersionRange]
+    groups: Sequence[VersionGroup]
+    restored: VersionRange = NONE
+
+    @classmethod
+    def of(cls, old: Message | None, new: Message | None, releases: Releases | None) -> VersionStatuses:
+        """The statuses, by the releases or, without any, by the old message."""
+        own, valid = old.valid if old else NONE, new.valid if new else NONE
+        holders = [ReleasedMessage("", old, released_versions(old))] if old else []
+        if releases and (message := old or new):
+            holders = list(releases.holders(message, own | valid))
+        released = restored_versions = NONE
+        groups: dict[tuple[Status, int], VersionGroup] = {}
+
+        def add(status: Status, reference: Message, versions: VersionRange, release: str = "") -> None:
+            group = groups.get((status, id(reference)), VersionGroup(status, reference, NONE, release))
+            if versions:
+                groups[status, id(reference)] = group._replace(versions=group.versions | versions)
+
+        for name, release, held_versions in holders:
+            released |= held_versions
+            if old and old.data == release.data:
+                add("released", old, held_versions & valid)
+                continue
+            for interval in _intervals(old, new, release, held_versions) if new else ():
+                was = _form(old, interval) if old and interval <= own else None
+                now, then = _form(new, interval) if new else None, _form(release, interval)
+                if old and was in (now, then):
+                    add("released", old, interval)
+                else:
+                    add("released", release, interval, name)
+                    restored_versions |= interval if was and now == then else NONE
+        unstable = unstable_version(old) - released if old else NONE
+        base = own - released - unstable
+        if old:
+            add("base", old, base & valid)
+            add("unstable", old, unstable & valid)
+        versions: dict[Status, VersionRange] = {"released": released, "base": base, "unstable": unstable}
+        return cls({**versions, "new": valid - own - released}, tuple(groups.values()), restored_versions)
+
+    def best(self, versions: VersionRange) -> Status:
+        """The most binding status of versions; that of a message which never had any is the base's."""
+        return next((status for status in STATUSES if versions & self.versions[status]), "base")
+
+
+def _intervals(
+    old: Message | None, new: Message, release: Message, held_versions: VersionRange
+) -> Iterator[VersionRange]:
+    """The released versions of the new message, cut where the bytes of any of the three messages may change."""
+    messages = [message for message in (old, new, release) if message]
+    for message in messages:
+        FieldBudget(message).spend(message)
+    ranges = [versions for message in messages for versions in (message.valid, *wire_ranges(message))]
+    yield from boundaries(ranges, held_versions & new.valid)
+
+
+def _form(message: Message, versions: VersionRange) -> tuple[object, ...]:
+    """The header, the bytes, and the defaults of the tags, of versions that have the same."""
+    version = versions.lowest
+    body = layout(message, version, version in message.flexible)
+    return header_of(message, version) if message.is_rpc else None, encoding(body), tuple(_tag_defaults(body))
+
+
+def _tag_defaults(body: Layout) -> Iterator[object]:
+    """The defaults of the tagged fields, which the absence of a tag means, in the order of the sections."""
+    for slot in body.all_slots:
+        yield from _tag_defaults(slot.body) if slot.body else ()
+    yield from (default_value(slot.field) for slot in body.tags or ())
+
+
+# The releases that a command names
 
 
 def releases_of(

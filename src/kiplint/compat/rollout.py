@@ -14,9 +14,9 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from kiplint.compat.change import Change
-from kiplint.compat.compare import VersionStatuses, compare_headers
+from kiplint.compat.fields import compare_headers
 from kiplint.compat.pairs import Both
-from kiplint.compat.released import Releases, released_versions
+from kiplint.compat.released import Releases, VersionStatuses, released_versions
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Location, Severity, location_of, message_of
