@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,22 +40,10 @@ TOGETHER = "tests/pipeline"
 LONGEST = (
     TOGETHER,
     "tests/test_docs.py",
-    "tests/render/test_pages.py",
-    "tests/cli/test_hostile.py",
-    "tests/cli/test_injection.py",
-    "tests/cli/test_streams.py",
-    "tests/commands/test_mending.py",
+    "tests/compat/test_gate.py",
     "tests/test_action.py",
-    "tests/test_compare_generator.py",
-    "tests/cli/test_strange_files.py",
-    "tests/fixes/test_kip1313.py",
-    "tests/fixes/test_samples.py",
-    "tests/test_verdicts.py",
-    "tests/test_new_rule.py",
-    "tests/test_make_corpus.py",
-    "tests/cli/test_completion.py",
-    "tests/test_growth.py",
-    "tests/test_commits.py",
+    "tests/fixes",
+    "tests/cli",
 )
 """What takes the longest, in this order: none of it is to begin when the other processes are about to be done."""
 
@@ -91,22 +78,6 @@ def _present(path: Path, what: str) -> Path:
     if not path.is_dir():
         pytest.skip(f"{what} not found at {path}: set KIPLINT_CORPUS to the corpus directory")
     return path
-
-
-@pytest.fixture(scope="session", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache of compiled rules of our own: the user's may hold those of another state of the checkout."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("cache")
-        patch.setenv("XDG_CACHE_HOME", str(folder))
-        yield folder
-
-
-@pytest.fixture(scope="session")
-def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory that all processes of this run of pytest see."""
-    own = tmp_path_factory.getbasetemp()
-    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")

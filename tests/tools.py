@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from contextlib import ExitStack, chdir
+from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from hypothesis import settings
 
 from conftest import ROOT
+from kiplint.cli import main
 from kiplint.compat.classify import ChangeFinding, classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree
@@ -187,28 +190,30 @@ def environment(**others: str) -> dict[str, str]:
     return {**env, "PYTHONPATH": MODULES, "LANG": "C.UTF-8", "COLUMNS": "100", "KIPLINT_DEBUG": "1", **others}
 
 
-@cache
-def _forks() -> subprocess.Popen[str]:
-    """The process that forks for each run; it ends with this one."""
-    command = [sys.executable, "-P", str(ROOT / "tests" / "forks.py")]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(), start_new_session=True
-    )
-    atexit.register(process.communicate)
-    return process
-
-
-def _fork(words: Sequence[str], cwd: Path, stdin: bytes, env: Mapping[str, str]) -> tuple[int, bytes, bytes]:
-    """Run the command in a fork: its exit code, and what it wrote."""
-    process = _forks()
-    with TemporaryDirectory() as streams:
-        for name in ("in", "out", "err"):
-            (Path(streams) / name).write_bytes(stdin if name == "in" else b"")
-        order = {"words": words, "cwd": os.fsdecode(cwd), "env": environment(**env), "streams": streams}
-        process.stdin.write(json.dumps(order) + "\n")
-        process.stdin.flush()
-        code = int(process.stdout.readline())
-        return code, (Path(streams) / "out").read_bytes(), (Path(streams) / "err").read_bytes()
+def _call(words: Sequence[str], cwd: Path, stdin: bytes, variables: Mapping[str, str]) -> tuple[int, bytes, bytes]:
+    """Run the command in this process, as if it were one of its own: the exit code, and what it wrote."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        paths = [Path(folder, name) for name in ("in", "out", "err")]
+        paths[0].write_bytes(stdin)
+        files = [stack.enter_context(path.open(mode)) for path, mode in zip(paths, ("rb", "wb", "wb"), strict=True)]
+        for name, file in zip(("stdin", "stdout", "stderr"), files, strict=True):
+            stack.enter_context(patch.object(sys, name, TextIOWrapper(file, "utf-8", "backslashreplace")))
+        stack.enter_context(patch.object(sys, "argv", ["kiplint", *words]))
+        stack.enter_context(patch.dict(os.environ, environment(**variables), clear=True))
+        stack.enter_context(patch.object(os, "_exit", sys.exit))
+        stack.enter_context(chdir(cwd))
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
+            stream.close()
+        return code, paths[1].read_bytes(), paths[2].read_bytes()
 
 
 def kiplint(
@@ -220,11 +225,12 @@ def kiplint(
 ) -> Ran:
     """Run the command in a directory. A traceback fails the test, whatever it expects.
 
-    Only another `command`, and what Python reads of the environment, take a start of Python.
+    It takes a start of Python only for another `command`, for what Python reads of the environment, and for the
+    language server, which reads descriptors.
     """
     arguments, variables = [*map(os.fsdecode, words)], env or {}
-    if command is START and not any(name.startswith("PYTHON") for name in variables):
-        code, out, err = _fork(arguments, cwd, stdin, variables)
+    if command is START and arguments[:1] != ["lsp"] and not any(name.startswith("PYTHON") for name in variables):
+        code, out, err = _call(arguments, cwd, stdin, variables)
     else:
         process = subprocess.run(
             [*command, *arguments],
