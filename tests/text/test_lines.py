@@ -54,10 +54,6 @@ def test_offsets_in_bytes(text: str, data: st.DataObject) -> None:
     assert line_of(utf8, offset) == utf8.count(b"\n", 0, offset) + 1
 
 
-def test_an_offset_in_bytes_that_are_not_text() -> None:
-    assert [character_of(b"a\xff\xe2\x82b", offset) for offset in (0, 1, 2, 5)] == [0, 1, 2, 4]
-
-
 @pytest.mark.parametrize(
     ("text", "end", "there"), [("a \t b", 4, 1), ("a", 1, 1), ("  ", 2, 0), ("", 0, 0), ("a\n ", 3, 2)]
 )

@@ -236,33 +236,39 @@ def entity_types_of_tree(start: str, files: Disk = DISK) -> tuple[str, ...]:
 
 def read_config(file: str, files: Disk = DISK) -> Config:
     """The configuration of a file, what it extends included; raises UsageError with file, line and what to write."""
-    return msgspec.convert(_whole(file, (), files), Config)
+    return msgspec.convert(_with_bases(own_values(file, files), file, files), Config)
 
 
 def make_config(values: Mapping[str, Any], files: Disk = DISK) -> Config:
     """The configuration of a mapping, merged with the files it extends; paths are relative to the working directory."""
-    base = values.get("extend")
-    file = os.path.join(os.getcwd(), FILES[0])
-    return msgspec.convert(_over_base(dict(values), base, file, (), files) if base else values, Config)
+    return msgspec.convert(_with_bases(dict(values), os.path.join(os.getcwd(), FILES[0]), files), Config)
 
 
-def _over_base(values: Values, base: str, file: str, chain: tuple[str, ...], files: Disk) -> Values:
-    below = os.path.join(os.path.dirname(file), base)
-    try:
-        chain = once(chain, file, files)
-        if not files.exists(below):
-            raise UsageError(f"there is no file {printable(below)}")
-    except UsageError as error:
-        place = f"{file}:{_line(files.read_text(file), 'extend')}" if files.exists(file) else "the configuration"
-        raise UsageError(f"{place}: extend: {error}") from None
-    return over(values, _whole(below, chain, files), below, file, files)
+def _with_bases(values: Values, file: str, files: Disk) -> Values:
+    """The values of a file merged over those of the file that it extends, of the one that this extends, and so on.
 
-
-def _whole(file: str, chain: tuple[str, ...], files: Disk) -> Values:
-    """The values of a file merged over the values of the file that it extends."""
-    values = own_values(file, files)
-    base = values.get("extend")
-    return _over_base(values, base, file, chain, files) if base else values
+    The paths of the bases become relative to the file. Raises UsageError for a cycle, and for a chain that is too long.
+    """
+    merged_values = values
+    here = os.path.dirname(files.real(file))
+    chain: list[str] = []
+    while base := values.get("extend"):
+        extended_file = os.path.join(os.path.dirname(file), base)
+        problem = ""
+        if files.real(file) in chain:
+            problem = f"{printable(file)} extends itself, by way of {len(chain)} files"
+        elif len(chain) >= CONFIGURATIONS:
+            problem = CONFIGURATIONS.exceeded(f"the chain that ends with {printable(file)}")
+        elif not files.exists(extended_file):
+            problem = f"there is no file {printable(extended_file)}"
+        if problem:
+            place = f"{file}:{_line(files.read_text(file), 'extend')}" if files.exists(file) else "the configuration"
+            raise UsageError(f"{place}: extend: {problem}")
+        chain.append(files.real(file))
+        file = extended_file
+        values = own_values(file, files)
+        merged_values = _merge(_rebase_paths(values, os.path.dirname(files.real(file)), here), merged_values)
+    return merged_values
 
 
 def own_values(file: str, files: Disk) -> Values:
@@ -350,24 +356,6 @@ def place_of(word: str, file: str, files: Disk = DISK) -> str:
 
 LISTS: Final = ("rule-packs", "exclude")
 """The keys whose values are lists of paths or globs."""
-
-
-def once(chain: tuple[str, ...], file: str, files: Disk) -> tuple[str, ...]:
-    """The chain of extended files with `file` added; raises UsageError for a cycle and for a chain that is too long."""
-    whole = files.real(file)
-    if whole in chain:
-        raise UsageError(f"{printable(file)} extends itself, by way of {len(chain)} files")
-    if len(chain) >= CONFIGURATIONS:
-        raise UsageError(CONFIGURATIONS.exceeded(f"the chain that ends with {printable(file)}"))
-    return (*chain, whole)
-
-
-def over(values: Values, base: Values, base_file: str, file: str, files: Disk) -> Values:
-    """The values of a file merged over those of its base; the paths of the base become relative to the file."""
-    base_values = _rebase_paths(base, os.path.dirname(files.real(base_file)), os.path.dirname(files.real(file)))
-    tables = {name for name in (*values, *base_values) if isinstance(values.get(name, base_values.get(name)), dict)}
-    merged_tables = {name: _merge(base_values.get(name, {}), values.get(name, {})) for name in tables}
-    return {**base_values, **values, **merged_tables}
 
 
 def _merge(base: Values, values: Values) -> Values:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from codecs import BOM_UTF8
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import AnyStr, Final
@@ -67,29 +67,17 @@ def decode_text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def character_of(data: bytes, offset: int) -> int:
-    """The offset in characters, as in `decode_text`, of an offset in bytes; a table of the file makes it quick."""
-    marks = _marks(data)
-    if not marks:
-        return len(decode_text(data[:offset]))
-    step = min(offset, len(data)) // _STEP
-    return marks[step] + len(data[step * _STEP : offset].translate(None, _CONTINUATION))
-
-
-_STEP: Final = 1 << 10
-_CONTINUATION: Final = bytes(range(0x80, 0xC0))
-"""The bytes of UTF-8 that do not begin a character."""
-
-
 @lru_cache(maxsize=4)
-def _marks(data: bytes) -> list[int]:
-    """How many characters begin before each step; nothing for what is not UTF-8."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return []
-    steps = (data[at : at + _STEP] for at in range(0, len(data) + 1, _STEP))
-    return [0, *accumulate(len(step.translate(None, _CONTINUATION)) for step in steps)]
+def byte_offsets(data: bytes) -> Sequence[int]:
+    """By character of a file's text: its offset in bytes; then the number of the bytes."""
+    if data.isascii():
+        return range(len(data) + 1)
+    return [*accumulate((len(character.encode()) for character in decode_text(data)), initial=0)]
+
+
+def character_of(data: bytes, offset: int) -> int:
+    """The offset in characters of an offset in bytes of UTF-8."""
+    return bisect_left(byte_offsets(data), min(offset, len(data)))
 
 
 def line_of(data: bytes, offset: int) -> int:

@@ -7,12 +7,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import accumulate
 from typing import Final
 
 from kiplint.text.decode import Comment, comments
 from kiplint.text.edit import Edit
-from kiplint.text.lines import BOM, without_blanks
+from kiplint.text.lines import BOM, byte_offsets, without_blanks
 from kiplint.text.locate import Locator, unescape
 from kiplint.text.tree import Node
 
@@ -77,7 +76,8 @@ class Document:
 
     def edit(self, start: int, end: int, text: str) -> Edit:
         r"""An edit of the characters from `start` up to `end`; `\n` in `text` becomes the file's line end."""
-        return Edit(self.path, self._byte(start), self._byte(end), text.replace("\n", self.newline))
+        offsets = byte_offsets(self.data)
+        return Edit(self.path, offsets[start], offsets[end], text.replace("\n", self.newline))
 
     def line_start(self, offset: int) -> int:
         """Where the line of an offset begins."""
@@ -132,16 +132,6 @@ class Document:
     @cached_property
     def _comments(self) -> list[Comment]:
         return list(comments(self.text))
-
-    @cached_property
-    def _offsets(self) -> list[int] | None:
-        """By character: its offset in bytes. None when the two are the same."""
-        if self.data.isascii():
-            return None
-        return list(accumulate((len(char.encode()) for char in self.text), initial=0))
-
-    def _byte(self, offset: int) -> int:
-        return offset if self._offsets is None else self._offsets[offset]
 
 
 def start_of(node: Node) -> int:
