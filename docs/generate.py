@@ -10,7 +10,6 @@ from pathlib import Path
 
 from generator import (
     action,
-    api,
     bounds,
     cli,
     facts,
@@ -20,7 +19,6 @@ from generator import (
     precision,
     rules,
     schemas,
-    stub,
     tables,
 )
 from generator.markdown import splice
@@ -41,7 +39,6 @@ def pages() -> dict[Path, str]:
         "docs/reference/precision.md": precision.make(),
         **{f"docs/{file}": text for file, text in schemas.published().items()},
         ".pre-commit-hooks.yaml": hooks.make(),
-        "src/kiplint/__init__.pyi": stub.make((ROOT / "src/kiplint/__init__.pyi").read_text("utf-8"), api.types()),
         "SECURITY.md": _with("SECURITY.md", limits=bounds.make()),
         "docs/index.md": _with("docs/index.md", packs=_in_docs(rules.overview()), commands=_in_docs(cli.overview())),
         "docs/guide/configuration.md": _with("docs/guide/configuration.md", keys=schemas.config_keys()),

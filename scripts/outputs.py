@@ -81,7 +81,6 @@ ONCE = {
     "rules-some": "rules kip-1313 tags/*",
     "patch": "check trunk/clients --fix --unsafe-fixes --diff",
     "bump-patch": "migrate bump Fetch --schemas trunk/clients --diff",
-    "migrate-summary": "migrate kip-1313 trunk/clients --dry-run --summary markdown",
 }
 BYTES = "--input-format jsonl --set trunk/clients --set 3.9.0-rc3: --repo history --output-format jsonl"
 

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
-import sys
 import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
-
-import kiplint
-from kiplint.render.report import RunResult
 
 INTERNAL: Final = frozenset({"UsageError.word"})
 ATTRIBUTES: Final = frozenset({"property", "cached_property"})
@@ -122,27 +116,3 @@ def _arguments(statement: ast.FunctionDef) -> list[str]:
 def _argument(argument: ast.arg, default: ast.expr | None) -> str:
     text = argument.arg + (f": {ast.unparse(argument.annotation)}" if argument.annotation else "")
     return f"{text} = {ast.unparse(default)}" if default else text
-
-
-def types() -> dict[str, type]:
-    """The public classes by name, with those that their attributes have; the parts of JSON documents are left out."""
-    kinds_by_name: dict[str, type] = {}
-    waiting = [kind for name in kiplint.__all__ if inspect.isclass(kind := getattr(kiplint, name))]
-    while waiting:
-        kind = waiting.pop(0)
-        if kinds_by_name.setdefault(kind.__name__, kind) is not kind:
-            raise ValueError(f"{kind.__name__} is a name of two public classes")
-        waiting += [other for other in _types_of(kind) if other not in (*kinds_by_name.values(), *waiting)]
-    return kinds_by_name
-
-
-def _types_of(kind: type) -> Iterator[type]:
-    for member in attributes(kind).values():
-        if member.is_method or member.name == "document":
-            continue
-        for base in kind.__mro__:
-            namespace = vars(sys.modules.get(base.__module__, object))
-            for name in re.findall(r"\w+", member.type):
-                value = namespace.get(name)
-                if inspect.isclass(value) and value.__module__.startswith("kiplint.") and value is not RunResult:
-                    yield value

@@ -93,14 +93,12 @@ def test_the_same_in_html(place: Path) -> None:
     assert line[finding["column"] - 1 : finding["end_column"] - 1] == "&quot;type&quot;: &quot;strin&quot;"
 
 
-def test_text_and_markdown_tell_it(place: Path) -> None:
+def test_the_text_tells_it(place: Path) -> None:
     (place / "kip.txt").write_text(NEWER)
     result = run("kip.txt", "--against", "base", "--ignore", "style")
     assert result.out.startswith("kip.txt\n  line 1  XRequest  request  0-6  changed\n\nerror[rpc/versions-differ]: ")
     assert "What it changes in base\n\n" in result.out
     assert result.out.endswith("\n2 errors, 1 warning and 2 infos in 1 definition of 1 KIP; --all lists the infos\n")
-    result = run("kip.txt", "--against", "base", "--ignore", "style", "--output-format", "markdown")
-    assert "\n## kip.txt\n\n| line | message | type | versions | state |\n" in result.out
 
 
 def test_a_slip_in_the_json_is_a_finding(place: Path) -> None:

@@ -9,7 +9,6 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import islice
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TextIO
 
 import msgspec
@@ -30,7 +29,7 @@ from kiplint.model.headers import API_VERSIONS, header_of
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.render.report import RunResult, Status
+from kiplint.render.report import RunResult
 from kiplint.render.table import BOLD, DIM, SEVERITY, Cell, fold, paint, table, width_of
 from kiplint.sources.disk import STDIN, read_input
 from kiplint.sources.open import open_sets
@@ -38,11 +37,8 @@ from kiplint.text.decode import NOT_JSON
 from kiplint.text.words import did_you_mean, in_bytes
 from kiplint.versions import VersionRange
 
-MOST_ROWS: Final = 10_000
-"""The number of values of a body that text shows."""
 ERROR_FIELDS: Final = ("errorCode", "ErrorCode")
 """The ends of the names of error codes."""
-Direction = Literal["request", "response"]
 HEADERS: Final = {"request": "RequestHeader", "response": "ResponseHeader"}
 MOST_BYTES, MOST_TEXT = 16, 60
 """The number of bytes of a value that text shows, and of characters."""
@@ -87,8 +83,8 @@ def command(
     if input_format == "jsonl":
         if file != STDIN:
             raise UsageError("--input-format jsonl takes a file alone: each line has its message")
-        data = read_input(message or STDIN, INPUT_BYTES)
-        return present(decode_lines(data, sets=sets or (".",), repository=repository), output_format, "auto")
+        lines = read_input(message or STDIN, INPUT_BYTES)
+        return present(decode_lines(lines, sets=sets or (".",), repository=repository), output_format, "auto")
     if message is None:
         raise UsageError("decode takes MESSAGE@VERSION, or JSON lines with --input-format jsonl")
     data = read_body(file, input_format)
@@ -172,6 +168,30 @@ class DecodeResult(RunResult, frozen=True):
         return DecodeDocument(1, frames, DecodeSummary(len(frames), sum(len(frame.problems) for frame in frames)))
 
 
+def decode(message: str, data: bytes, *, sets: Sequence[Path] = (".",), repository: Path | None = None) -> DecodeResult:
+    """Decode the body of a message (MESSAGE@VERSION); the first set that has the version counts.
+
+    The status is `findings` where the bytes have problems. Raises UsageError for an unknown message or version, and
+    SourceError for a set that cannot be opened.
+    """
+    match = re.fullmatch("([^@]+)@([0-9]{1,5})", message)
+    if match is None:
+        raise UsageError(f"{message} is not MESSAGE@VERSION, such as MetadataRequest@12")
+    messages = _Messages(sets, repository)
+    try:
+        frame = messages.body(match[1], int(match[2]), data)
+    except _Undecodable as error:
+        raise UsageError(str(error)) from None
+    return messages.result([frame])
+
+
+def decode_lines(data: bytes, *, sets: Sequence[Path] = (".",), repository: Path | None = None) -> DecodeResult:
+    """Decode each line of JSON, a body or a frame; empty lines are skipped. Raises SourceError."""
+    messages = _Messages(sets, repository)
+    lines = enumerate(io.BytesIO(data), 1)
+    return messages.result([messages.line(text)._replace(line=number) for number, text in lines if text.strip()])
+
+
 class BytesLine(msgspec.Struct, frozen=True):
     """A line of JSON: a body has `message` and `version`, a frame `direction`, `api_key` and `api_version`.
 
@@ -179,14 +199,11 @@ class BytesLine(msgspec.Struct, frozen=True):
     """
 
     hex: str = ""
-    direction: Direction | None = None
+    direction: Literal["request", "response"] | None = None
     api_key: int | None = None
     api_version: int | None = None
     message: str | None = None
     version: int | None = None
-
-
-INVALID: Final = "input-invalid"
 
 
 class _Undecodable(Exception):  # noqa: N818
@@ -196,135 +213,118 @@ class _Undecodable(Exception):  # noqa: N818
         self, rule: str, text: str, name: str | None = None, version: int | None = None, offset: int = 0
     ) -> None:
         super().__init__(text)
-        self.rule, self.name, self.version, self.offset = rule, name, version, offset
-
-
-def decode(message: str, data: bytes, *, sets: Sequence[Path] = (".",), repository: Path | None = None) -> DecodeResult:
-    """Decode the body of a message (MESSAGE@VERSION); the first set that has the version counts.
-
-    The status is `findings` where the bytes have problems. Raises UsageError for an unknown message or version, and
-    SourceError for a set that cannot be opened.
-    """
-    name, at, version = message.partition("@")
-    if not (name and at and version.isascii() and version.isdecimal() and len(version) < 6):
-        raise UsageError(f"{message} is not MESSAGE@VERSION, such as MetadataRequest@12")
-    messages = _Messages(sets, repository)
-    try:
-        frame = messages.decode(BytesLine(message=name, version=int(version)), data)
-    except _Undecodable as error:
-        raise UsageError(str(error)) from None
-    return _result([frame], messages)
-
-
-def decode_lines(data: bytes, *, sets: Sequence[Path] = (".",), repository: Path | None = None) -> DecodeResult:
-    """Decode each line of JSON, a body or a frame; empty lines are skipped. Raises SourceError."""
-    messages = _Messages(sets, repository)
-    lines = enumerate(io.BytesIO(data), 1)
-    return _result([_decode_line(messages, text)._replace(line=line) for line, text in lines if text.strip()], messages)
-
-
-def _result(frames: Sequence[Frame], messages: _Messages) -> DecodeResult:
-    has_problems = any(frame.decoded.problems for frame in frames)
-    status: Status = "error" if messages.broken else "findings" if has_problems else "ok"
-    return DecodeResult(frames=tuple(frames), status=status, broken=tuple(messages.broken))
-
-
-def _decode_line(messages: _Messages, text: bytes) -> Frame:
-    data = b""
-    try:
-        line = msgspec.json.decode(text, type=BytesLine)
-        data = bytes.fromhex(line.hex)
-        return messages.decode(line, data)
-    except _Undecodable as error:
-        failure = error
-    except msgspec.ValidationError as error:
-        failure = _Undecodable(INVALID, f"the line is not a body or frame: {error}")
-    except NOT_JSON as error:
-        failure = _Undecodable(INVALID, f"the line is not JSON: {error}")
-    except ValueError:
-        failure = _Undecodable(INVALID, '"hex" must be pairs of hexadecimal digits')
-    if failure.rule == INVALID:
-        data = b""
-    problem = ByteProblem(f"codec/{failure.rule}", failure.offset, str(failure))
-    return Frame(DecodedObject(failure.name, failure.version, None, None, None, len(data), (problem,)), data)
+        self.name, self.version = name, version
+        self.problem = ByteProblem(f"codec/{rule}", offset, text)
 
 
 class _Messages:
-    """The messages of several sets, those of the first set first, and the codecs of their versions.
-
-    `broken` are the paths of the definitions that cannot be read.
-    """
+    """The messages of several sets, those of the first set first, and the codecs of their versions."""
 
     def __init__(self, sets: Sequence[Path], repository: Path | None) -> None:
         self.by_name: dict[str, list[Message]] = {}
         self.by_key: dict[tuple[str, int | None], list[Message]] = {}
-        self.broken: list[str] = []
+        self.unread_paths: list[str] = []
         self.codec = cache(Codec)
         home = os.fspath(repository) if repository else None
-        for name in sets:
-            for files in open_sets([os.fspath(name)], lambda path: True, repository=home):
-                definitions = [load(file.path, file.data) for file in files.files]
-                self.broken += [definition.file for definition in definitions if definition.message is None]
-                for message in SchemaSet(tuple(item.message for item in definitions if item.message)).messages:
-                    self.by_name.setdefault(message.name, []).append(message)
-                    self.by_key.setdefault((message.type, message.api_key), []).append(message)
+        for files in (files for name in sets for files in open_sets([os.fspath(name)], bool, repository=home)):
+            definitions = [load(file.path, file.data) for file in files.files]
+            self.unread_paths += [definition.file for definition in definitions if definition.message is None]
+            for message in SchemaSet(tuple(item.message for item in definitions if item.message)).messages:
+                self.by_name.setdefault(message.name, []).append(message)
+                self.by_key.setdefault((message.type, message.api_key), []).append(message)
 
-    def decode(self, line: BytesLine, data: bytes) -> Frame:
-        """Decode a body or a frame. Raises _Undecodable."""
-        if line.direction == "request":
-            if len(data) < 4:
-                raise _Undecodable("truncated", f"the frame has {in_bytes(len(data))}; API key and version take 4")
-            api_key, version = struct.unpack_from(">hh", data)
-            return self._decode_frame("request", api_key, version, data)
-        if line.direction == "response" and line.api_key is not None and line.api_version is not None:
-            # ApiVersions answers a version that the broker does not have in version 0 (KIP-511)
-            is_fallback = line.api_key == API_VERSIONS and data[4:6] == UNSUPPORTED_VERSION.code.to_bytes(2, "big")
-            return self._decode_frame("response", line.api_key, 0 if is_fallback else line.api_version, data)
-        if line.direction is not None or line.message is None or line.version is None:
-            text = 'a body has "message" and "version", a frame "direction", "api_key" and "api_version"'
-            raise _Undecodable(INVALID, text)
-        candidates = self.by_name.get(line.message, [])
-        if not candidates:
-            text = f"no set has {line.message}{did_you_mean(line.message, self.by_name)}"
-            raise _Undecodable("unknown-message", text, version=line.version)
-        return self._decode(_having(candidates, line.version), line.version, data)
+    def result(self, frames: Sequence[Frame]) -> DecodeResult:
+        """The result, whose status tells of problems, and of definitions that cannot be read."""
+        has_problems = any(frame.decoded.problems for frame in frames)
+        status: Literal["ok", "findings", "error"] = "findings" if has_problems else "ok"
+        return DecodeResult(
+            frames=tuple(frames),
+            status="error" if self.unread_paths else status,
+            broken=tuple(self.unread_paths),
+        )
 
-    def _decode_frame(self, kind: Direction, api_key: int, version: int, data: bytes) -> Frame:
+    def line(self, text: bytes) -> Frame:
+        """Decode a line of JSON."""
+        data = b""
+        try:
+            line = msgspec.json.decode(text, type=BytesLine)
+            data = bytes.fromhex(line.hex)
+            if line.direction == "request":
+                return self.request(data)
+            if line.direction == "response" and line.api_key is not None and line.api_version is not None:
+                return self.response(line.api_key, line.api_version, data)
+            if line.direction is None and line.message is not None and line.version is not None:
+                return self.body(line.message, line.version, data)
+            reason = 'a body has "message" and "version", a frame "direction", "api_key" and "api_version"'
+        except _Undecodable as error:
+            return Frame(DecodedObject(error.name, error.version, None, None, None, len(data), (error.problem,)), data)
+        except msgspec.ValidationError as error:
+            reason = f"the line is not a body or frame: {error}"
+        except NOT_JSON as error:
+            reason = f"the line is not JSON: {error}"
+        except ValueError:
+            reason = '"hex" must be pairs of hexadecimal digits'
+        return Frame(
+            DecodedObject(None, None, None, None, None, 0, (ByteProblem("codec/input-invalid", 0, reason),)), b""
+        )
+
+    def request(self, data: bytes) -> Frame:
+        """Decode a request with its header. Raises _Undecodable, as the others do."""
+        if len(data) < 4:
+            text = f"the frame has {in_bytes(len(data))}; API key and version take 4"
+            raise _Undecodable("truncated", text)
+        api_key, version = struct.unpack_from(">hh", data)
+        return self.frame("request", api_key, version, data)
+
+    def response(self, api_key: int, version: int, data: bytes) -> Frame:
+        """Decode a response with its header; ApiVersions answers an unsupported version in version 0 (KIP-511)."""
+        is_fallback = api_key == API_VERSIONS and data[4:6] == UNSUPPORTED_VERSION.code.to_bytes(2, "big")
+        return self.frame("response", api_key, 0 if is_fallback else version, data)
+
+    def frame(self, kind: str, api_key: int, version: int, data: bytes) -> Frame:
+        """Decode a header and the body behind it."""
         candidates = self.by_key.get((kind, api_key), [])
         if not candidates:
             raise _Undecodable("unknown-api-key", f"no set has a {kind} with the API key {api_key}", version=version)
         message = _having(candidates, version, 2 if kind == "request" else 0)
         number = header_of(message, version)
-        name = HEADERS[kind]
-        headers = [message.schemas.by_name.get(name), *self.by_name.get(name, [])]
+        headers = [message.schemas.by_name.get(HEADERS[kind]), *self.by_name.get(HEADERS[kind], [])]
         header = next((item for item in headers if item and item.type == "header" and number in item.valid), None)
         if header is None:
             text = f"{message.name} {version} has no header" if number < 0 else f"no set has {kind} header {number}"
             raise _Undecodable("header-unknown", text, message.name, version)
-        return self._decode(message, version, data, self.codec(header, number))
-
-    def _decode(self, message: Message, version: int, data: bytes, header: Codec | None = None) -> Frame:
-        """Decode the header, if there is one, and the body."""
-        front, problems = _read(header, data, 0, whole=False) if header else (None, [])
-        start = front.end if front else 0
-        body = None
-        if header is None or (front and front.is_complete):
-            body, problems_of_body = _read(self.codec(message, version), data, start, whole=True)
-            if body and problems_of_body:
-                hint = self._hint(message, version, data[start:])
-                problems_of_body[0] = replace(problems_of_body[0], message=problems_of_body[0].message + hint)
-            problems += problems_of_body
-        decoded = DecodedObject(
-            message=message.name,
-            version=version,
-            header_version=header.version if header else None,
-            header=front.value if front else None,
-            value=body.value if body else None,
-            length=len(data),
-            problems=tuple(problems),
-            errors=tuple(_errors(body.value if body else {})) or UNSET,
+        front, problems = _read(self.codec(header, number), data, 0, whole=False)
+        if front is None or not front.is_complete:
+            value = front.value if front else None
+            decoded = DecodedObject(message.name, version, number, value, None, len(data), tuple(problems))
+            return Frame(decoded, data, front.spans if front else ())
+        frame = self.of(message, version, data, front.end)
+        decoded = replace(
+            frame.decoded,
+            header_version=number,
+            header=front.value,
+            problems=(*problems, *frame.decoded.problems),
         )
-        return Frame(decoded, data, tuple(span for part in (front, body) if part for span in part.spans))
+        return frame._replace(decoded=decoded, spans=(*front.spans, *frame.spans))
+
+    def body(self, name: str, version: int, data: bytes) -> Frame:
+        """Decode a body."""
+        candidates = self.by_name.get(name, [])
+        if not candidates:
+            text = f"no set has {name}{did_you_mean(name, self.by_name)}"
+            raise _Undecodable("unknown-message", text, version=version)
+        return self.of(_having(candidates, version), version, data)
+
+    def of(self, message: Message, version: int, data: bytes, start: int = 0) -> Frame:
+        """Decode a body that begins at an offset."""
+        body, problems = _read(self.codec(message, version), data, start, whole=True)
+        value = body.value if body else None
+        if body and problems:
+            hint = self._hint(message, version, data[start:])
+            problems[0] = replace(problems[0], message=problems[0].message + hint)
+        errors = tuple(_errors(value or {})) or UNSET
+        decoded = DecodedObject(message.name, version, None, None, value, len(data), tuple(problems), errors)
+        return Frame(decoded, data, body.spans if body else ())
 
     def _hint(self, message: Message, version: int, data: bytes) -> str:
         """The nearest other version that reads the bytes without a problem, if one within 7 does."""
@@ -355,18 +355,17 @@ def _having(candidates: Sequence[Message], version: int, offset: int = 0) -> Mes
     raise _Undecodable("unknown-version", text, name, version, offset)
 
 
-def _errors(value: Mapping[str, Any], path: str = "") -> Iterator[FieldError]:
+def _errors(value: Any, path: str = "") -> Iterator[FieldError]:
     """The error codes in decoded values but 0, at every depth."""
-    for key, content in value.items():
-        if isinstance(content, int) and content and key.endswith(ERROR_FIELDS):
-            error = error_of(content)
-            yield FieldError(error.code, error.name, error.retriable, f"{path}{key}")
-        elif isinstance(content, dict):
-            yield from _errors(content, f"{path}{key}.")
-        elif isinstance(content, list):
-            for index, element in enumerate(content):
-                if isinstance(element, dict):
-                    yield from _errors(element, f"{path}{key}[{index}].")
+    if isinstance(value, dict):
+        for key, content in value.items():
+            yield from _errors(content, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for index, element in enumerate(value):
+            yield from _errors(element, f"{path}[{index}]")
+    elif isinstance(value, int) and value and path.endswith(ERROR_FIELDS):
+        error = error_of(value)
+        yield FieldError(error.code, error.name, error.retriable, path)
 
 
 def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
@@ -381,10 +380,7 @@ def _lines(frame: Frame, color: bool, width: int | None) -> Iterator[str]:
     header = f", header {decoded.header_version}" if decoded.header_version is not None else ""
     line = f", line {frame.line}" if frame.line else ""
     yield from fold(f"{name}{header}, {in_bytes(len(frame.data))}{line}", width, color, BOLD)
-    rows = [*islice(_rows(frame), MOST_ROWS + 1)]
-    yield from table(("offset", "bytes", "field", "encoding", "value"), rows[:MOST_ROWS], color, width)
-    if len(rows) > MOST_ROWS:
-        yield from fold(f"... and more: of these values only the first {MOST_ROWS:,} are shown; JSON has all", width)
+    yield from table(("offset", "bytes", "field", "encoding", "value"), _rows(frame), color, width)
     for problem in decoded.problems:
         label = f"error[{problem.rule}]"
         field = f"{problem.field}: " if problem.field else ""
@@ -399,7 +395,7 @@ def _rows(frame: Frame) -> Iterator[list[Cell]]:
     end = max((span.offset + span.length for span in spans), default=0)
     offsets = [problem.offset for problem in frame.decoded.problems]
     if offsets and end < len(frame.data):
-        spans.append(ValueSpan(end, len(frame.data) - end, 0, "", "not read", None))
+        spans.append(ValueSpan(end, len(frame.data) - end, 0, "", "not read", {}))
     for span in spans:
         is_wrong = any(span.offset <= offset < span.offset + span.length for offset in offsets)
         mark = SEVERITY["error"] if is_wrong else ""
@@ -414,11 +410,9 @@ def _rows(frame: Frame) -> Iterator[list[Cell]]:
 
 
 def _value(span: ValueSpan) -> str:
-    if (span.value is None and span.type == "not read") or span.value == {}:
+    if span.value == {}:
         return ""
-    if span.type == "tag section":
-        return str(span.value)
-    if span.type.startswith("tag "):
+    if span.type.startswith("tag ") and span.type != "tag section":
         return in_bytes(span.value)
     if "array" in span.type.split() and span.value is not None:
         return f"{span.value} element{'s' * (span.value != 1)}"

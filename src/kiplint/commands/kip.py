@@ -25,7 +25,7 @@ from kiplint.cli.options import (
     severities,
 )
 from kiplint.cli.output import report
-from kiplint.commands.diff.text import write_changes, write_diff
+from kiplint.commands.diff.text import write_diff
 from kiplint.compat.causes import unexplained
 from kiplint.compat.classify import ChangeFinding, classify
 from kiplint.compat.compare import compare_trees
@@ -37,7 +37,6 @@ from kiplint.engine.run import Input, check_set
 from kiplint.limits import KIP_BYTES
 from kiplint.model.load import Definition, load
 from kiplint.render.findings.text import excerpt
-from kiplint.render.markdown import inline, write_findings, write_table, write_verdict
 from kiplint.render.report import IGNORE, FindingsSummary, Report, at_least, rank, rule_infos
 from kiplint.render.table import DIM, Cell, table, title, width_of
 from kiplint.sources.disk import STDIN, read_input
@@ -182,10 +181,7 @@ class KipResult(Report, frozen=True):
     """The name of the set that the KIPs are compared with, or empty."""
 
     command = "kip"
-    renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.kip:write",
-        "markdown": "kiplint.commands.kip:write_markdown",
-    }
+    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.kip:write"}
     headed = True
 
     @property
@@ -372,20 +368,3 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
             write_diff(changes, kip.current, result.sources, out, color=color)
             out.write("\n")
     out.write(f"{result.headline}{result.unlisted}\n")
-
-
-def write_markdown(result: KipResult, out: TextIO, *, color: bool) -> None:
-    """Write the verdict and each KIP as Markdown, for pull requests and job summaries."""
-    write_verdict(result.verdict, out)
-    for kip, findings, changes in result.kips:
-        out.write(f"## {inline(kip.path)}\n\n")
-        rows = ((str(row.line), row.name, row.type, row.valid_versions, STATES[row.state]) for row in kip.definitions)
-        write_table(("line", "message", "type", "versions", "state"), rows, out)
-        out.write("\n")
-        if findings:
-            write_findings(findings, out)
-            out.write("\n")
-        if changes:
-            out.write(f"What it changes in {inline(result.against)}:\n\n")
-            write_changes(changes, kip.current, out)
-            out.write("\n")

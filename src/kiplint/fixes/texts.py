@@ -8,11 +8,13 @@ import re
 import textwrap
 from typing import Final
 
+from json5 import loads as read_json5
+
 from kiplint.fixes.case import FixerCase, Fixes, fixer
 from kiplint.model.notes import SAME, Note
 from kiplint.text.edit import Edit
 from kiplint.text.lines import character_of, without_blanks
-from kiplint.text.literals import is_identifier, read_string
+from kiplint.text.literals import is_identifier
 from kiplint.text.source import Document
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
@@ -132,9 +134,8 @@ def _closers(document: Document, offsets: list[int], end: int) -> Edit:
     return document.edit(end, end, text)
 
 
-_HEXADECIMAL: Final = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]{1,20})")
-_NUMBER: Final = re.compile(r"([+-]?)([0-9]{0,20})(\.?)([0-9]{0,20})((?:[eE][+-]?[0-9]{1,3})?)")
-_ESCAPES: Final = {"\\'": "'", "\\v": "\\u000b", "\\0": "\\u0000"}
+MOST_LITERAL: Final = 1000
+"""The characters of a literal of JSON5 that is read, which takes long."""
 
 
 @fixer
@@ -148,39 +149,26 @@ def trailing_comma(case: FixerCase) -> Fixes:
 def json5(case: FixerCase) -> Fixes:
     """Rewrite it as JSON: double quotes, plain numbers, escapes and white space that JSON has."""
     problem = case.element.problem
-    if problem.kind != "json5-only":
+    if problem.kind != "json5-only" or problem.end - problem.start > MOST_LITERAL:
         return ()
-    source = case.document.text[problem.start : problem.end]
-    json_text = _to_json(case, source, problem.start, problem.end)
-    return () if json_text is None else case.safe([case.document.edit(problem.start, problem.end, json_text)])
+    text = _to_json(case.document.text[problem.start : problem.end])
+    return () if text is None else case.safe([case.document.edit(problem.start, problem.end, text)])
 
 
-def _to_json(case: FixerCase, source: str, start: int, end: int) -> str | None:
-    if source.startswith("'"):
-        value, issues = read_string(case.document.text, start, end)
-        is_invalid = any(issue.kind == "invalid-json" for issue in issues)
-        return None if is_invalid else json.dumps(value, ensure_ascii=False)
-    if source.startswith("\\"):
-        return _escape(source)
-    if source and not source.strip():
+def _to_json(source: str) -> str | None:
+    """White space, a word, a number, a string or an escape in one, as JSON; None for what has no form there."""
+    if not source.strip():
         return " "
-    if (number := _number(source)) is not None:
-        return number
-    return f'"{source}"' if is_identifier(source) and source not in ("Infinity", "NaN") else None
-
-
-def _escape(source: str) -> str | None:
-    if source.startswith("\\x"):
-        return f"\\u{int(source[2:], 16):04x}"
-    return "" if source[1:2] in "\r\n\u2028\u2029" else _ESCAPES.get(source)
-
-
-def _number(source: str) -> str | None:
-    if match := _HEXADECIMAL.fullmatch(source):
-        return f"{match[1].strip('+')}{int(match[2], 16)}"
-    match = _NUMBER.fullmatch(source)
-    if match is None or not (match[2] or match[4]):
+    if is_identifier(source):
+        return f'"{source}"' if source not in ("Infinity", "NaN") else None
+    is_escape = source.startswith("\\")
+    try:
+        value = read_json5(f'"{source}"' if is_escape else source)
+    except ValueError:
         return None
-    sign, whole, _, fraction, exponent = match.groups()
-    number = f"{sign.strip('+')}{whole or '0'}{'.' if fraction else ''}{fraction}{exponent}"
-    return number if math.isfinite(float(number)) else None
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        value = int(value) if source.endswith(".") else value
+    text = json.dumps(value, ensure_ascii=not str(value).isprintable())
+    return text[1:-1] if is_escape else text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import errno
 import os
 import stat
 from collections.abc import Iterable
@@ -17,15 +16,6 @@ from kiplint.sources.open import ARCHIVES
 from kiplint.text.files import replace_file
 from kiplint.text.words import plural
 
-_REASONS: Final = {
-    errno.ENOSPC: "there is no space left on the device",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EROFS: "it is on a read-only file system",
-    errno.EACCES: "its directory may not be written to",
-    errno.EPERM: "it may not be replaced",
-    errno.ENOENT: "it is gone",
-    errno.ENOTDIR: "it is gone",
-}
 _NO_NEWLINE: Final = "\\ No newline at end of file\n"
 
 
@@ -88,8 +78,7 @@ def _require_unchanged(path: str, before: bytes) -> None:
 
 
 def _not_written(path: str, error: OSError, more: str = "") -> UsageError:
-    reason = _REASONS.get(error.errno or 0, error.strerror or "the system refuses it")
-    return UsageError(f"{path} was not written: {reason}{more}")
+    return UsageError(f"{path} was not written: {error.strerror or 'the system refuses it'}{more}")
 
 
 def require_files(names: Iterable[str]) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from kiplint.cli import completion
 from kiplint.cli.options import AnswerFormOption, ColorOption
-from kiplint.cli.output import finish, present, present_patch
+from kiplint.cli.output import present, present_patch
 from kiplint.commands.migrate.bump import DiffOption, DryRunOption
 from kiplint.commands.migrate.run import migrate_kip_1313
-from kiplint.commands.migrate.text import write_rollout
 
 EPILOG = """\b
 Examples:
@@ -49,10 +47,6 @@ def command(
     tagged: Annotated[
         bool, typer.Option("--tagged", help="Make the client instance id in the header a tagged field.")
     ] = False,
-    summary: Annotated[
-        Literal["markdown"] | None,
-        typer.Option(help="Print the rollout of the header instead, for the text of a pull request."),
-    ] = None,
     dry_run: DryRunOption = False,
     diff: DiffOption = False,
     output_format: AnswerFormOption = "text",
@@ -75,7 +69,4 @@ def command(
     )
     if diff:
         return present_patch(result, result.change.patch(), result.reasons)
-    if summary:
-        write_rollout(result, sys.stdout)
-        return finish(result)
     return present(result, output_format, color)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.compat.rollout import WITH_FIELDS, RolloutRow, rollout
+from kiplint.compat.rollout import WITH_FIELDS
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
-from kiplint.fixes.apply import all_rules, tree_of
+from kiplint.fixes.apply import all_rules
 from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, State, client_rpcs, join, prove
 from kiplint.fixes.new_version import bump
@@ -64,8 +64,6 @@ class MigrationResult(RunResult, frozen=True):
     """The RPCs, and what changed in each."""
     is_written: bool = True
     """Whether the files were written; else only the result was made."""
-    rollouts: Mapping[str, tuple[RolloutRow, ...]] = {}
-    """By directory: the rollout of KIP-1313's request header from the files before to those after."""
 
     command = "migrate"
     renderers = written_by("migrate", "text", "markdown")
@@ -169,7 +167,6 @@ def _migrate(
     rows: list[MigrationRow] = []
     unread_paths: list[str] = []
     rpc_names: set[str] = set()
-    rollouts: dict[str, tuple[RolloutRow, ...]] = {}
     rules = all_rules(configuration)
     for schema_files in open_sets(paths, configuration.keeps):
         directory = encodable(schema_files.directory or ".")
@@ -188,10 +185,6 @@ def _migrate(
         if migration.rows:
             migration = prove(schema_files, migration, rules, goal)
         files += migration.files
-        if goal and migration.rows:
-            after = {file.path: file.data for file in schema_files.files}
-            after |= {file.path: file.after for file in migration.files}
-            rollouts[directory] = tuple(rollout(tree_of(after).sets[""], schemas))
         rows += [replace(row, directory=directory) for row in migration.rows]
     for name in names:
         if not {name, _base(name)} & rpc_names:
@@ -205,7 +198,6 @@ def _migrate(
         broken=tuple(unread_paths),
         status=status,
         is_written=not dry_run,
-        rollouts=rollouts,
     )
     if not dry_run:
         result.change.write()

@@ -8,11 +8,8 @@ from itertools import groupby
 from typing import Final, TextIO, get_args
 
 from kiplint.commands.migrate.run import MigrationResult
-from kiplint.commands.rollout import write_markdown_rows
-from kiplint.compat.rollout import closing
 from kiplint.fixes.migration import MigrationRow, State
-from kiplint.model.headers import WITH_INSTANCE_ID
-from kiplint.render.markdown import inline, write_table
+from kiplint.render.markdown import write_table
 from kiplint.render.table import DIM, Cell, fold, table, title, width_of
 from kiplint.text.show import printable
 from kiplint.text.words import join_words, plural
@@ -49,16 +46,6 @@ def write_markdown(result: MigrationResult, out: TextIO, *, color: bool) -> None
         for name, row in zip(_names(result.rows), result.rows, strict=True)
     )
     write_table(MARKDOWN_COLUMNS, ([cell or " " for cell in row] for row in cells), out)
-
-
-def write_rollout(result: MigrationResult, out: TextIO) -> None:
-    """Write the rollout of the request header of each directory as Markdown, for the text of a pull request."""
-    for number, (directory, rows) in enumerate(result.rollouts.items()):
-        out.write("\n" if number else "")
-        if len(result.rollouts) > 1:
-            out.write(f"## {inline(directory)}\n\n")
-        out.write(f"### {closing(rows, WITH_INSTANCE_ID)}\n\n")
-        write_markdown_rows(rows, out)
 
 
 def _summary(result: MigrationResult) -> str:
