@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ROOT
 from kiplint.limits import UNFOLDED_FIELDS
-from sources.support import commit, git, make_repository, write
+from sources.support import commit, make_repository, write
 from tools import Ran, definition, field, kiplint
 
 FIXTURES = ROOT / "fixtures"
@@ -67,13 +67,6 @@ def test_text() -> None:
     assert (result.code, result.err) == (1, "")
 
 
-@pytest.mark.parametrize("name", ["text", "concise", "json", "html", "markdown"])
-def test_versions_with_a_gap(tmp_path: Path, name: str) -> None:
-    where = sides(tmp_path, {"XRequest.json": definition(A)}, {"XRequest.json": definition(A, validVersions="2-3")})
-    result = diff("old", "new", "--output-format", name, cwd=where)
-    assert (result.code, result.err, "0-1, 4-5" in result.out) == (0, "", True)
-
-
 CHANGE = {
     "rule": "compat/layout-changed",
     "severity": "error",
@@ -112,19 +105,6 @@ def test_json() -> None:
     assert document == {"version": 1, "changes": [CHANGE], "summary": {"messages": 2, "changes": 1, **COUNTS}}
 
 
-def test_jsonl() -> None:
-    result = diff("old", "new", "--output-format", "jsonl", cwd=LAYOUT)
-    document = json.loads(result.out)
-    assert (result.code, result.err, len(document.pop("proof"))) == (1, "", 2)
-    assert document == CHANGE
-
-
-def test_concise() -> None:
-    result = diff("old", "new", "--output-format", "concise", cwd=LAYOUT)
-    place = f"{CHANGE['path']}:18:47"
-    assert result == (1, f"{place}: error compat/layout-changed {CHANGE['message']}; {CHANGE['help']}\n", "")
-
-
 def test_markdown() -> None:
     result = diff("old", "new", "--output-format", "markdown", cwd=LAYOUT)
     table, proof = result.out.split("\nProof, by example messages:\n\n")
@@ -150,26 +130,6 @@ def test_markdown() -> None:
 @pytest.mark.parametrize("form", ["text", "jsonl", "concise", "markdown"])
 def test_nothing_changed(form: str) -> None:
     assert diff("old", "old", "--output-format", form, cwd=LAYOUT) == (0, "", "")
-
-
-def test_nothing_changed_in_json() -> None:
-    result = diff("new", "new", "--output-format", "json", cwd=LAYOUT)
-    assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out)["summary"] == {"messages": 2, "changes": 0, **dict.fromkeys(COUNTS, 0)}
-
-
-def test_a_report_in_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "changes.json"
-    result = diff("old", "new", "--output-format", f"json={file}", cwd=LAYOUT)
-    assert result == (1, "", "")
-    (change,) = json.loads(file.read_text("utf-8"))["changes"]
-    assert len(change.pop("proof")) == 2 and change == CHANGE
-
-
-def test_colours_on_request() -> None:
-    assert "\x1b[" not in diff("old", "new", cwd=LAYOUT).out
-    output = diff("old", "new", cwd=LAYOUT, env={"FORCE_COLOR": "1"}).out
-    assert output.startswith("\x1b[1;31merror[compat/layout-changed]\x1b[0m: ")
 
 
 # Exit codes
@@ -238,27 +198,6 @@ def test_a_revision_and_the_working_tree(kafka: Path) -> None:
     assert concise("HEAD:", "message", cwd=kafka) == ["message/YRequest.json layout-changed"]
 
 
-def test_the_text_shows_lines_of_a_revision(kafka: Path) -> None:
-    result = diff("1.0.0:", "2.0.0:", cwd=kafka)
-    assert "--> 2.0.0:message/XRequest.json:16:7\n" in result.out
-    assert '16 |       "versions": "0+"\n' in result.out
-    assert "  before  A int32\n   after  A int32, B int32\n" in result.out
-
-
-@pytest.mark.parametrize("form", ["bundle", "bare", "tree"])
-def test_the_repository_may_be_elsewhere(kafka: Path, tmp_path: Path, form: str) -> None:
-    there = {"bundle": tmp_path / "kafka.bundle", "bare": tmp_path / "kafka.git", "tree": kafka}[form]
-    if form == "bundle":
-        git(kafka, "bundle", "create", "-q", str(there), "--all")
-    elif form == "bare":
-        git(tmp_path, "clone", "-q", "--bare", str(kafka), str(there))
-    where = tmp_path / "elsewhere"
-    where.mkdir()
-    result = diff("1.0.0:", "2.0.0:", "--repo", there, "--output-format", "concise", cwd=where)
-    assert (result.code, result.out.count("\n"), result.err) == (1, 1, "")
-    assert result.out.startswith("2.0.0:message/XRequest.json:16:7: error compat/layout-changed ")
-
-
 def test_an_archive_and_a_revision(kafka: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "kafka-clients-1.0.jar", "w") as jar:
         for name, data in ONE.items():
@@ -291,40 +230,7 @@ def test_tag_numbers_of_older_sets_stay_burned(tmp_path: Path) -> None:
     )
 
 
-def test_older_revisions(kafka: Path) -> None:
-    for tag, number in (("3.0.0", "Old"), ("4.0.0", None), ("5.0.0", "New")):
-        fields = [field(number, "string" if number == "Old" else "int64", **TAG)] if number else []
-        commit(kafka, {"message/XRequest.json": definition(A, B, *fields)}, tag)
-    words = ("4.0.0:", "5.0.0:", "--also", "1.0.0:", "--also")
-    assert concise(*words, "2.0.0:", cwd=kafka) == ["5.0.0:message/XRequest.json new-tag"]
-    assert concise(*words, "3.0.0:", cwd=kafka) == [
-        "5.0.0:message/XRequest.json new-tag",
-        "5.0.0:message/XRequest.json tag-reused",
-    ]
-
-
 # Pairing
-
-
-def test_sets_are_paired_by_relative_directory(tmp_path: Path) -> None:
-    same = {"clients/XRequest.json": definition(A), "server/XRequest.json": definition(B)}
-    sides(tmp_path, same, {**same, "server/XRequest.json": definition(B, C)})
-    assert concise("old", "new", cwd=tmp_path) == ["new/server/XRequest.json layout-changed"]
-
-
-def test_single_sets_are_paired_wherever_they_lie(tmp_path: Path) -> None:
-    sides(tmp_path, {"common/message/XRequest.json": definition(A)}, {"XRequest.json": definition(A, B)})
-    assert concise("old", "new", cwd=tmp_path) == ["new/XRequest.json layout-changed"]
-    assert concise("new", "old", cwd=tmp_path) == ["old/common/message/XRequest.json layout-changed"]
-
-
-def test_a_message_that_moved_between_sets(tmp_path: Path) -> None:
-    keep = {"clients/YRequest.json": ONE["message/YRequest.json"], "server/ZRequest.json": definition(name="ZRequest")}
-    old = {**keep, "clients/XRequest.json": definition(A, apiKey=3)}
-    sides(tmp_path, old, {**keep, "server/XRequest.json": definition(A, apiKey=3)})
-    assert diff("old", "new", cwd=tmp_path) == (0, "", "")
-    write(tmp_path / "new", {"server/XRequest.json": definition(A, B, apiKey=3)})
-    assert concise("old", "new", cwd=tmp_path) == ["new/server/XRequest.json layout-changed"]
 
 
 def test_two_files(pair: Path) -> None:
@@ -342,13 +248,6 @@ def test_an_unreadable_definition_is_named_and_the_rest_compared(pair: Path, tex
     warning = "new/message/YRequest.json cannot be read, so it is not compared; see `kiplint check`"
     assert (result.code, result.err) == (2, f"warning: {warning}\n")
     assert [line.split()[2] for line in result.out.splitlines()] == ["compat/layout-changed"]
-
-
-def test_an_unreadable_definition_of_the_base(pair: Path) -> None:
-    (pair / "old/message/YRequest.json").write_bytes(b'{"validVersions": ')
-    result = diff("old", "new", cwd=pair)
-    assert (result.code, result.err.count("\n"), result.out.count("[compat/")) == (2, 1, 1)
-    assert result.err.startswith("warning: old/message/YRequest.json cannot be read")
 
 
 def test_a_message_that_is_too_large_does_not_hide_the_changes_of_others(tmp_path: Path) -> None:
@@ -414,13 +313,6 @@ def test_options_that_mean_nothing(words: tuple[str, ...], problem: str) -> None
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith(f"error: {problem}")
     assert result.err.count("\n") == 1
-
-
-@pytest.mark.parametrize("words", [(), ("old",), ("old", "new", "newer")])
-def test_it_takes_two(words: tuple[str, ...]) -> None:
-    result = diff(*words, cwd=LAYOUT)
-    assert (result.code, result.out) == (2, "")
-    assert "Usage: kiplint diff" in result.err
 
 
 def test_a_file_and_a_directory_are_compared_in_what_the_file_has(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from kiplint.compat.negotiation.negotiate import negotiate
-from kiplint.compat.negotiation.result import Exchange, Negotiation, RpcRow
+from kiplint.compat.negotiation.result import Negotiation, RpcRow
 from kiplint.compat.tree import load
 from tools import Ran, kiplint
 
@@ -24,34 +24,7 @@ def row(negotiation: Negotiation, name: str) -> RpcRow:
     return only_row
 
 
-def names(negotiation: Negotiation, status: str) -> set[str]:
-    return {row.name for row in negotiation.rpcs if row.status == status}
-
-
 # Real releases
-
-
-def test_2_4_with_2_2(history: Path) -> None:
-    negotiation = between(history, "2.4.0", "2.2.0")
-    (start,) = negotiation.exchanges
-    assert (start.tried, start.answer, start.error, start.supported, start.used) == (3, 0, "UNSUPPORTED_VERSION", "", 0)
-    assert not start.client_software
-    assert names(negotiation, "client-only") == {
-        "IncrementalAlterConfigs", "AlterPartitionReassignments", "ListPartitionReassignments", "OffsetDelete",
-    }  # fmt: skip
-    assert (negotiation.summary.rpcs, negotiation.summary.agreed) == (48, 39)
-    fetch = row(negotiation, "Fetch")
-    assert (fetch.client, fetch.usable, fetch.chosen, fetch.request_header) == ("0-11", "0-10", 10, 1)
-    assert not negotiation.in_trouble
-
-
-def test_3_9_with_3_8_goes_by_kip_511(history: Path) -> None:
-    negotiation = between(history, "3.9.0-rc3", "3.8.0")
-    assert negotiation.exchanges == (
-        Exchange("3.8.0", 4, 2, 0, "UNSUPPORTED_VERSION", "0-3", 3, 2, 0, client_software=True),
-    )
-    (ids,) = negotiation.telemetry
-    assert (ids.client_side, ids.broker_side, ids.version) == ("old", "old", 0)
 
 
 def test_2_4_with_8_3(history: Path) -> None:
@@ -64,26 +37,6 @@ def test_2_4_with_8_3(history: Path) -> None:
     produce = row(negotiation, "Produce")
     assert (produce.usable, produce.chosen, produce.request_header, produce.response_header) == ("3-8", 8, 1, 0)
     assert not negotiation.in_trouble
-
-
-def test_2_2_needs_no_version_that_3_9_deprecates(history: Path) -> None:
-    negotiation = between(history, "2.2.0", "3.9.0-rc3")
-    assert {row.name for row in negotiation.rpcs if row.deprecated} == set()  # KIP-896 spares clients from 2.1 on
-    assert names(negotiation, "not-offered") == {"LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown"}
-
-
-def test_unstable_rpcs_of_3_9(history: Path) -> None:
-    assert not names(between(history, "3.9.0-rc3", "confluent-8.1.0"), "no-common-version")  # ShareFetch 0 and 1
-    assert "ShareFetch" not in {row.name for row in between(history, "3.9.0-rc3", "3.9.0-rc3").rpcs}
-    assert row(between(history, "3.9.0-rc3", "3.9.0-rc3", unstable=True), "ShareFetch").chosen == 0
-
-
-def test_several_brokers(history: Path) -> None:
-    negotiation = between(history, "confluent-8.3.0", "3.9.0-rc3", "2.4.0")
-    fetch = row(negotiation, "Fetch")
-    assert [broker.chosen for broker in fetch.brokers] == [17, 11]
-    assert (fetch.usable, fetch.chosen) == ("4-11", 11)
-    assert row(negotiation, "DescribeCluster").status == "not-everywhere"
 
 
 # The command

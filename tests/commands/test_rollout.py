@@ -98,12 +98,6 @@ def test_json() -> None:
     }
 
 
-def test_jsonl_has_a_line_for_each_rpc() -> None:
-    result = rollout(HEAD, "--output-format", "jsonl")
-    document = json.loads(rollout(HEAD, "--output-format", "json").out)
-    assert [json.loads(line) for line in result.out.splitlines()] == document["rpcs"]
-
-
 def test_markdown() -> None:
     assert rollout(HEAD, "--output-format", "markdown") == (
         1,
@@ -139,51 +133,6 @@ def test_exit_codes(releases: Path) -> None:
     assert rollout("old", cwd=releases).code == 1
     assert rollout("old", "done", "--header", "4", cwd=releases).code == 1
     assert rollout("old", "old", "--header", "2", cwd=releases).code == 0
-
-
-@pytest.mark.parametrize(
-    ("files", "rpc_name", "rule"),
-    [
-        ({**DONE, **rpc("SaslHandshake", 17, "0-2", flexibleVersions="none")}, "SaslHandshake", "kip-1313/frozen-rpc"),
-        ({**DONE, **rpc("Beta", 2, "0-5", {"0-2": "1", "3+": "3"})}, "Beta", "kip-1313/v3-on-released"),
-        ({**DONE, "BetaResponse.json": OLD["BetaResponse.json"]}, "Beta", "rpc/versions-differ"),
-    ],
-)
-def test_what_is_wrong(releases: Path, files: dict[str, bytes], rpc_name: str, rule: str) -> None:
-    write(releases / "wrong", files)
-    assert statuses("old", "wrong", cwd=releases) == {
-        **dict.fromkeys(("Alpha", "Beta"), "done"),
-        "SaslHandshake": "exempt",
-        rpc_name: "wrong",
-    }
-    result = rollout("old", "wrong", "--output-format", "concise", cwd=releases)
-    assert (result.code, result.out.count("\n"), result.out.split()[2]) == (1, 1, rule)
-
-
-def test_new_and_gone(releases: Path) -> None:
-    gamma = rpc("Gamma", 3, "0", {"0+": "3"}, flexibleVersions="0+")
-    write(releases / "new", {**DONE, **gamma})
-    assert statuses("old", "new", cwd=releases)["Gamma"] == "new"
-    assert statuses("new", "done", cwd=releases)["Gamma"] == "wrong"
-    result = rollout("new", "done", "--output-format", "concise", cwd=releases)
-    assert (result.code, result.out.split(" is in")[0]) == (
-        1,
-        "new/GammaRequest.json:2:3: error compat/message-removed Gamma",
-    )
-    write(releases / "late", {**DONE, **rpc("Gamma", 3, "0", flexibleVersions="0+")})
-    assert statuses("old", "late", cwd=releases)["Gamma"] == "missing"
-
-
-def test_the_set_with_the_rpcs_is_looked_at(tmp_path: Path) -> None:
-    """However many records other sets have."""
-    coordinator = {
-        f"coordinator/K{n}{suffix}.json": definition(A, name=f"K{n}{suffix}", type=kind, apiKey=n)
-        for n in range(5)
-        for suffix, kind in (("Key", "coordinator-key"), ("Value", "coordinator-value"))
-    }
-    clients = {f"message/{name}": data for name, data in HALF.items()}
-    write(tmp_path / "tree", {**coordinator, **clients})
-    assert statuses("tree", cwd=tmp_path) == {"Alpha": "done", "Beta": "missing", "SaslHandshake": "exempt"}
 
 
 def test_revisions(tmp_path: Path) -> None:

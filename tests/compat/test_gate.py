@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from kiplint.compat.rollout import FAILING, rollout_of_trees, rollout_rules
 from kiplint.compat.tree import Tree, make_tree
-from tools import document, field
+from tools import USUAL, document, field
 
 JSON = dict[str, Any]
 Entry = tuple[int, int | None, int]
 """An entry of headerVersions: its first version, its last one or None, and the header."""
 
 RULES = rollout_rules(3)
-PAIRS: Final = 2_000
+PAIRS: Final = 4 * USUAL
 DIRECTORIES = ("clients", "raft")
 
 

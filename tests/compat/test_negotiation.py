@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kiplint.compat.negotiation.negotiate import negotiate
-from kiplint.compat.negotiation.result import Exchange, Ids, Negotiation, RpcRow
+from kiplint.compat.negotiation.result import Ids, Negotiation, RpcRow
 from kiplint.compat.tree import make_tree
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
@@ -42,77 +42,65 @@ def row(negotiation: Negotiation, name: str) -> RpcRow:
     return only_row
 
 
-def first_exchange(client: tuple[Message, ...], broker: tuple[Message, ...]) -> Exchange:
-    (exchange,) = between(client, broker).exchanges
-    return exchange
-
-
 # KIP-35
 
 
-@pytest.fixture(scope="module")
-def kip_35(repo: Path) -> Negotiation:
+def test_the_example_of_kip_35(repo: Path) -> None:
     folder = repo / "fixtures/negotiate/kip-35"
-    return negotiate(read_set(folder / "client"), [read_set(folder / "B1"), read_set(folder / "B2")])
-
-
-def test_kip_35_answers_of_the_brokers(kip_35: Negotiation) -> None:
-    answers = {
-        broker: {row.api_key: row.brokers[n].versions for row in kip_35.rpcs if row.api_key != API_VERSIONS}
-        for n, broker in enumerate(kip_35.brokers)
-    }
-    assert answers == {"B1": {0: "0-3", 1: "2-3", 2: None}, "B2": {0: "1-2", 1: "0-3", 2: "0"}}
-
-
-def test_kip_35_state_of_the_client(kip_35: Negotiation) -> None:
-    state = {row.api_key: (row.usable, row.chosen, row.status) for row in kip_35.rpcs if row.api_key != API_VERSIONS}
-    assert state == {0: ("1-2", 2, "agreed"), 1: ("2-3", 3, "agreed"), 2: (None, None, "not-everywhere")}
-
-
-def test_kip_35_is_not_in_trouble(kip_35: Negotiation) -> None:
-    assert not kip_35.in_trouble
-    assert (kip_35.summary.rpcs, kip_35.summary.agreed, kip_35.summary.not_everywhere) == (4, 3, 1)
+    negotiation = negotiate(read_set(folder / "client"), [read_set(folder / "B1"), read_set(folder / "B2")])
+    assert {row.api_key: [broker.versions for broker in row.brokers] for row in negotiation.rpcs} == {
+        0: ["0-3", "1-2"], 1: ["2-3", "0-3"], 2: [None, "0"], API_VERSIONS: ["0", "0"]
+    }  # fmt: skip
+    assert [(row.usable, row.chosen, row.status) for row in negotiation.rpcs if row.api_key != API_VERSIONS] == [
+        ("1-2", 2, "agreed"), ("2-3", 3, "agreed"), (None, None, "not-everywhere")
+    ]  # fmt: skip
+    assert not negotiation.in_trouble
+    assert (negotiation.summary.rpcs, negotiation.summary.agreed, negotiation.summary.not_everywhere) == (4, 3, 1)
 
 
 # The exchange
 
 
-def test_a_known_version_is_used_at_once() -> None:
-    exchange = first_exchange(api_versions("0-3"), api_versions("0-4"))
-    assert exchange == Exchange("b1", 3, 2, 3, "", "", 3, 2, 0, client_software=True)
-
-
-def test_kip_511_continues_with_the_highest_common_version() -> None:
-    exchange = first_exchange(api_versions("0-5"), api_versions("0-3"))
-    assert exchange == Exchange("b1", 5, 2, 0, "UNSUPPORTED_VERSION", "0-3", 3, 2, 0, client_software=True)
-
-
-def test_before_kip_511_the_client_goes_back_to_0() -> None:
-    exchange = first_exchange(api_versions("0-3"), api_versions("0-2", software=False))
-    assert (exchange.answer, exchange.error, exchange.supported, exchange.used) == (0, "UNSUPPORTED_VERSION", "", 0)
-    assert (exchange.request_header, exchange.response_header, exchange.client_software) == (1, 0, False)
-    assert exchange.notes[0].startswith("the answer does not name the broker's range")
-
-
-def test_a_client_from_before_kip_511_does_not_read_the_range() -> None:
-    exchange = first_exchange(api_versions("0-5", software=False), api_versions("0-3"))
-    assert (exchange.supported, exchange.used) == ("0-3", 0)
-    assert exchange.notes[0].startswith("the client does not read the range")
-
-
-def test_a_retired_version_0_ends_it() -> None:
-    exchange = first_exchange(api_versions("0-2", software=False), api_versions("3-4"))
-    assert (exchange.used, exchange.request_header, exchange.response_header) == (None, None, None)
-    assert "KIP-35" in exchange.notes[-1]
-    assert (
-        row(between(api_versions("0-2", software=False), api_versions("3-4")), "ApiVersions").status
-        == "no-common-version"
-    )
-
-
-def test_the_row_of_api_versions_has_the_version_in_use() -> None:
-    result = row(between(api_versions("0-3"), api_versions("0-2", software=False)), "ApiVersions")
-    assert (result.usable, result.chosen, result.request_header, result.response_header) == ("0-2", 0, 1, 0)
+@pytest.mark.parametrize(
+    ("client", "broker", "expected", "note"),
+    [
+        (("0-3", True), ("0-4", True), (3, "", "", 3, 2, True), ""),
+        (("0-5", True), ("0-3", True), (0, "UNSUPPORTED_VERSION", "0-3", 3, 2, True), ""),
+        (
+            ("0-3", True),
+            ("0-2", False),
+            (0, "UNSUPPORTED_VERSION", "", 0, 1, False),
+            "the answer does not name the broker's range (before KIP-511)",
+        ),
+        (
+            ("0-5", False),
+            ("0-3", True),
+            (0, "UNSUPPORTED_VERSION", "0-3", 0, 1, False),
+            "the client does not read the range in the answer (before KIP-511)",
+        ),
+        (
+            ("0-2", False),
+            ("3-4", True),
+            (0, "UNSUPPORTED_VERSION", "3-4", None, None, False),
+            "there is no version in common: ApiVersions must never lose its version 0 (KIP-35)",
+        ),
+    ],
+)
+def test_the_first_exchange(
+    client: tuple[str, bool], broker: tuple[str, bool], expected: tuple[object, ...], note: str
+) -> None:
+    """Each side with the versions of its ApiVersions, and whether these have the fields of KIP-511."""
+    sides = [api_versions(valid, software=software) for valid, software in (client, broker)]
+    negotiation = between(*sides)
+    (exchange,) = negotiation.exchanges
+    assert expected == (
+        exchange.answer, exchange.error, exchange.supported, exchange.used, exchange.request_header,
+        exchange.client_software,
+    )  # fmt: skip
+    assert note in "".join(exchange.notes)
+    assert (row(negotiation, "ApiVersions").chosen, row(negotiation, "ApiVersions").status == "agreed") == (
+        exchange.used, exchange.used is not None
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -125,19 +113,6 @@ def test_without_api_versions(client: bool, broker: bool, says: str) -> None:
     assert negotiation.exchanges[0].used is None
     assert negotiation.exchanges[0].notes[0].startswith(says)
     assert row(negotiation, "Other").chosen == 1
-
-
-def test_an_old_broker_does_not_check_the_instance_id(repo: Path) -> None:
-    folder = repo / "fixtures/negotiate/telemetry"
-    exchange = negotiate(read_set(folder / "new-client"), [read_set(folder / "old-broker")]).exchanges[0]
-    assert (exchange.tried, exchange.tried_header, exchange.supported, exchange.used, exchange.request_header) == (
-        6,
-        3,
-        "0-4",
-        4,
-        2,
-    )
-    assert not exchange.checked
 
 
 # Telemetry
@@ -242,17 +217,6 @@ def test_both_halves_must_have_a_version() -> None:
     assert row(between((request, response), rpc("One", 900, "0-5")), "One").chosen == 2
 
 
-def test_a_broker_offers_what_listens_to_clients() -> None:
-    request, response = rpc("Inner", 901, "0")
-    inner = message(name="InnerRequest", type="request", apiKey=901, validVersions="0", listeners=["controller"])
-    outer = message(name="OuterRequest", type="request", apiKey=900, validVersions="0", listeners=["broker"])
-    broker = (inner, response, outer, rpc("Outer", 900, "0")[1])
-    negotiation = between((request, response, *rpc("Outer", 900, "0")), broker)
-    assert {row.name: row.status for row in negotiation.rpcs} == {"Inner": "not-offered", "Outer": "agreed"}
-    plain = between((request, response), (request, response))
-    assert row(plain, "Inner").status == "agreed"
-
-
 @pytest.mark.parametrize(
     ("valid", "unstable", "versions"), [("0-3", False, "0-2"), ("0-3", True, "0-3"), ("0", False, None)]
 )
@@ -264,16 +228,6 @@ def test_unstable_versions_are_offered_on_demand(valid: str, unstable: bool, ver
     assert rpc_row.status == ("agreed" if versions else "not-offered")
 
 
-def test_a_deprecated_version_is_reported() -> None:
-    old = message(name="OneRequest", type="request", apiKey=900, validVersions="0-5", deprecatedVersions="0-2")
-    response = rpc("One", 900, "0-5")[1]
-    rpc_row = row(between(rpc("One", 900, "0-2"), (old, response)), "One")
-    assert (rpc_row.deprecated, rpc_row.chosen, rpc_row.status, rpc_row.message) == (
-        True, 2, "agreed", "b1 calls version 2 deprecated; b1 has 3-5 that are not",
-    )  # fmt: skip
-    assert not row(between(rpc("One", 900, "0-3"), (old, response)), "One").deprecated
-
-
 def test_headers_that_differ_are_trouble() -> None:
     request = message(
         name="OneRequest", type="request", apiKey=900, validVersions="0-3", headerVersions={"0-2": "1", "3+": "3"}
@@ -283,10 +237,3 @@ def test_headers_that_differ_are_trouble() -> None:
     assert row(negotiation, "One").status == "header-differs"
     assert row(negotiation, "One").message == "version 3: request header 2 for the client, 3 for b1"
     assert negotiation.in_trouble
-
-
-def test_headers_without_a_declaration() -> None:
-    same = (*rpc("One", 900, "0-3"), *rpc("ControlledShutdown", 7, "0"), *api_versions("0-3"))
-    negotiation = between(same, same)
-    headers = {row.name: (row.request_header, row.response_header) for row in negotiation.rpcs}
-    assert headers == {"One": (2, 1), "ControlledShutdown": (0, 0), "ApiVersions": (2, 0)}

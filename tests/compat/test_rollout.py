@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +11,11 @@ import msgspec
 import pytest
 
 from kiplint.commands.rollout import rollout_document
-from kiplint.compat.rollout import STATUSES, RolloutRow, closing, rollout, rollout_of_trees, rollout_rules, summary
+from kiplint.compat.rollout import RolloutRow, closing, rollout, rollout_of_trees, rollout_rules, summary
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
-from kiplint.model.headers import header_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.text.decode import blank_comments
 from tools import field, message, rpc, rules_of
 
 V3 = {"0-2": "1", "3-5": "2", "6+": "3"}
@@ -47,10 +43,6 @@ def read_set(folder: Path) -> SchemaSet:
 
 def short(rows: list[RolloutRow]) -> list[tuple[Any, ...]]:
     return [(row.name, row.api_key, row.status, row.base_versions, row.versions, row.message) for row in rows]
-
-
-def statuses(rows: list[RolloutRow]) -> dict[str, str]:
-    return {row.name: row.status for row in rows}
 
 
 def row_of(*messages: Message, base: tuple[Message, ...] | None = None, header: int = 3) -> RolloutRow:
@@ -456,137 +448,7 @@ def test_each_sentence_of_the_guide(sentence: str, head: tuple[Message, ...], st
     assert {row.status for row in rows} == {status}
 
 
-# A whole set, migrated by hand
-
-LEFT_OUT = {"Fetch", "DescribeTopicPartitions"}
-
-
-def declare_headers(document: dict[str, Any], old: Message) -> dict[str, Any]:
-    """The definition with the headers that Kafka derives written down: from version 0 on, the last range open."""
-    result = list(header_map(old))
-    if not result:
-        return document
-    lows = [0, *(versions.lowest for versions, _ in result[1:])]
-    keys = [f"{low}-{high - 1}" if high - 1 > low else f"{low}" for low, high in pairwise(lows)]
-    keys.append(f"{lows[-1]}+")
-    return {**document, "headerVersions": {key: str(number) for key, (_, number) in zip(keys, result, strict=True)}}
-
-
-def bump_version(document: dict[str, Any], old: Message) -> dict[str, Any]:
-    """One version more, flexible and with request header 3 (response header 1)."""
-    lowest, latest = old.valid.lowest, old.valid.highest + 1
-    headers = dict(document["headerVersions"])
-    last, number = headers.popitem()
-    low = int(last.removesuffix("+"))
-    headers[f"{low}-{latest - 1}" if low < latest - 1 else f"{low}"] = number
-    headers[f"{latest}+"] = "3" if old.type == "request" else "0" if old.name == "ApiVersionsResponse" else "1"
-    document = {**document, "validVersions": f"{lowest}-{latest}", "headerVersions": headers}
-    document.pop("latestVersionUnstable", None)
-    for item in document["fields"] if "Telemetry" in old.name else ():
-        item["versions"] = "0" if item["name"] == "ClientInstanceId" else item["versions"]
-    return document if old.flexible else {**document, "flexibleVersions": f"{latest}+"}
-
-
-def migrate_set(base: SchemaSet, skip: set[str], changes: Mapping[str, Mapping[str, Any]] | None = None) -> Tree:
-    """The set with headers declared and all live RPCs bumped but those skipped; then `changes` by message name."""
-    files = []
-    for old in base.messages:
-        document = json.loads(blank_comments(old.data))
-        if old.is_rpc and old.valid:
-            document = declare_headers(document, old)
-            if old.base_name not in skip | {"SaslHandshake"}:
-                document = bump_version(document, old)
-        if old.name == "RequestHeader":
-            document["validVersions"] = "1-3"
-            document["fields"].append(field("ClientInstanceId", "uuid", "3+"))
-        document |= (changes or {}).get(old.name, {})
-        files.append((old.file, json.dumps(document, indent=2).encode()))
-    return make_tree("head", [("", files)])
-
-
-@pytest.fixture(scope="module")
-def clients(corpus: Path) -> SchemaSet:
-    return read_set(corpus / "kafka-trunk-2026-08/clients")
-
-
-def test_exactly_the_two_that_were_left_out_are_missing(clients: SchemaSet) -> None:
-    head = migrate_set(clients, LEFT_OUT).main
-    rows = rollout(head, clients)
-    assert {row.name for row in rows if row.status == "missing"} == LEFT_OUT
-    live = [rpc for rpc in clients.rpcs if not rpc.is_dead]
-    assert len(live) > 80
-    assert summary(rows) == {
-        "done": len(live) - 3,
-        "unstable": 0,
-        "missing": 2,
-        "wrong": 0,
-        "new": 0,
-        "exempt": 1,
-        "dead": len(clients.rpcs) - len(live),
-    }
-    assert {name: row for name, row in statuses(rollout(head)).items() if row == "missing"} == dict.fromkeys(
-        LEFT_OUT, "missing"
-    )
-
-
-def test_nothing_is_done_before(clients: SchemaSet) -> None:
-    result = Counter(statuses(rollout(clients, clients)).values())
-    assert result.keys() == {"missing", "exempt", "dead"}
-    assert result == Counter(statuses(rollout(clients)).values())
-    only_declared = migrate_set(clients, {rpc.name for rpc in clients.rpcs}).main
-    assert Counter(statuses(rollout(only_declared, clients)).values()) == result
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "rule", "culprit"),
-    [
-        (
-            "SaslHandshake",
-            {"validVersions": "0-2", "headerVersions": {"0-1": "1", "2+": "3"}},
-            "kip-1313/frozen-rpc",
-            "SaslHandshakeRequest",
-        ),
-        ("Fetch", {"headerVersions": {"0-11": "1", "12+": "3"}}, "kip-1313/v3-on-released", "FetchRequest"),
-    ],
-)
-def test_a_request_migrated_wrongly(
-    clients: SchemaSet, name: str, change: dict[str, Any], rule: str, culprit: str
-) -> None:
-    rows = rollout(migrate_set(clients, LEFT_OUT, {f"{name}Request": change}).main, clients)
-    (wrong,) = (row for row in rows if row.status == "wrong")
-    assert (wrong.name, wrong.rule, wrong.message_name) == (name, rule, culprit)
-
-
-def test_a_response_that_was_not_bumped(clients: SchemaSet) -> None:
-    old = clients.by_name["ProduceResponse"].spec.valid_versions
-    rows = rollout(migrate_set(clients, LEFT_OUT, {"ProduceResponse": {"validVersions": old}}).main, clients)
-    (wrong,) = (row for row in rows if row.status == "wrong")
-    assert (wrong.name, wrong.rule, wrong.message_name) == ("Produce", "rpc/versions-differ", "ProduceRequest")
-    assert statuses(rows)["Fetch"] == "missing"
-
-
 # What is written
-
-
-def test_the_json_document(repo: Path) -> None:
-    rows = rollout(read_set(repo / "fixtures/kip-1313"), read_set(repo / "fixtures/sets/broker/clients"))
-    document = json.loads(msgspec.json.encode(rollout_document(rows, 3)))
-    assert list(document) == ["version", "header", "rpcs", "summary"]
-    assert (document["version"], document["header"]) == (1, 3)
-    assert document["summary"] == {"done": 3, "unstable": 0, "missing": 0, "wrong": 6, "new": 0, "exempt": 1, "dead": 1}
-    assert list(document["summary"]) == list(STATUSES)
-    names = ["name", "api_key", "status", "base_versions", "versions", "header_versions", "message"]
-    places = ["rule", "path", "pointer", "message_name"]
-    assert all(list(row) == names + places * (row["status"] == "wrong") for row in document["rpcs"])
-    assert document["rpcs"][8] == {
-        "name": "OffsetDelete",
-        "api_key": 47,
-        "status": "done",
-        "base_versions": "0",
-        "versions": "0-1",
-        "header_versions": {"0": 1, "1": 3},
-        "message": "version 1 uses header 3",
-    }
 
 
 def test_no_rpcs() -> None:

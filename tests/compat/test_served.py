@@ -63,11 +63,6 @@ def test_kraft_is_the_mode_from_3_3_on(history: Path) -> None:
     assert modes == {"2.8.0": "zookeeper", "3.2.0": "zookeeper", "3.3.0": "kraft"}
 
 
-def test_kraft_rpcs_of_2_7_are_not_enabled(history: Path) -> None:
-    negotiation = between(history, "confluent-8.1.0", "2.7.0")
-    assert {row(negotiation, name).status for name in OF_KRAFT.values()} == {"not-offered"}
-
-
 def test_tables_of_roles_name_real_rpcs(history: Path) -> None:
     rpcs_by_key: dict[int, set[str]] = {}
     for tag in ("2.7.0", "3.9.0-rc3", "confluent-8.3.0"):
@@ -91,11 +86,6 @@ def test_rpcs_between_brokers_stand_apart() -> None:
     assert not result.in_trouble
     counts = result.summary
     assert (counts.rpcs, counts.agreed, counts.no_common_version, counts.between_nodes) == (2, 1, 0, 1)
-
-
-def test_an_rpc_that_only_took_the_key_is_for_clients() -> None:
-    result = outcome(rpc("Other", 27, "0"), rpc("Other", 27, "1"))
-    assert (row(result, "Other").between_nodes, result.in_trouble) == (False, True)
 
 
 def test_add_partitions_to_txn_above_3_is_for_brokers() -> None:
