@@ -46,7 +46,8 @@ QUIET = [
 
 def changes_between(rules: RuleSet, old: Tree, new: Tree, older: Sequence[Tree] = ()) -> list[ChangeFinding]:
     """The changes from a tree to another, by these rules."""
-    return [finding for _, finding in classify(compare_trees(old, new, older), rules, old.sources, new.sources)]
+    sources = {path: data for tree in (*older, old) for path, data in tree.sources.items()}
+    return [finding for _, finding in classify(compare_trees(old, new, older), rules, sources, new.sources)]
 
 
 def sample_finding(

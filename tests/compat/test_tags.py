@@ -104,61 +104,40 @@ def test_numbers_of_structs_are_their_own() -> None:
 # Of older releases
 
 
-def test_a_number_given_up_in_between_is_burned() -> None:
-    old, new = definition(A), definition(A, tagged("U", kind="string"))
-    assert reused_tags(old, new) == []
-    assert reused_tags(old, new, definition(A)) == []
-    assert reused_tags(old, new, definition(A), definition(A, tagged("T"))) == [
-        "tag 0 belonged to T (int64); U needs a number of its own"
-    ]
+T, U = definition(A, tagged("T")), definition(A, tagged("U"))
+NONE, TEXT = definition(A), definition(A, tagged("U", kind="string"))
+BELONGED = ["tag 0 belonged to T (int64); U needs a number of its own"]
 
 
-def test_an_apparent_rename_is_a_reuse_after_the_number_was_given_up() -> None:
-    old, new, older = definition(A), definition(A, tagged("U")), definition(A, tagged("T"))
-    assert reused_tags(older, new) == []
-    assert reused_tags(old, new, older) == ["tag 0 belonged to T (int64); U needs a number of its own"]
+@pytest.mark.parametrize(
+    ("old", "new", "older", "expected"),
+    [
+        pytest.param(NONE, TEXT, [], [], id="nothing older"),
+        pytest.param(NONE, TEXT, [NONE], [], id="never used"),
+        pytest.param(NONE, TEXT, [NONE, T], BELONGED, id="given up in between"),
+        pytest.param(TEXT, TEXT, [T], BELONGED, id="no change since"),
+        pytest.param(T, U, [], [], id="a rename"),
+        pytest.param(NONE, U, [T], BELONGED, id="no rename after it was given up"),
+        pytest.param(U, definition(A, tagged("V")), [T], [], id="renamed twice"),
+        pytest.param(NONE, T, [T], [], id="back as it was"),
+        pytest.param(NONE, definition(A, tagged("T", kind="string")), [T],
+                     ["tag 0 belonged to T (int64); T needs a number of its own"], id="back as another type"),
+        pytest.param(NONE, TEXT, [T, definition(A, tagged("S"))], BELONGED, id="once for all releases"),
+        pytest.param(definition(A, name="YRequest", apiKey=9), TEXT, [T], BELONGED, id="a new message"),
+        pytest.param(NONE, definition(A, tagged("U", kind="string"), name="YRequest"), [T], BELONGED,
+                     id="a renamed message"),
+    ],
+)  # fmt: skip
+def test_a_number_of_an_older_release(old: bytes, new: bytes, older: list[bytes], expected: list[str]) -> None:
+    assert reused_tags(old, new, *older) == expected
 
 
-def test_a_real_rename_stays_one() -> None:
-    first, second, third = (definition(A, tagged(name)) for name in ("T", "U", "V"))
-    assert reused_tags(second, third, first) == []
-
-
-def test_a_field_that_comes_back_has_to_be_what_it_was() -> None:
-    older = definition(A, tagged("T"))
-    assert reused_tags(definition(A), definition(A, tagged("T")), older) == []
-    assert reused_tags(definition(A), definition(A, tagged("T", kind="string")), older) == [
-        "tag 0 belonged to T (int64); T needs a number of its own"
-    ]
-
-
-def test_a_field_is_reported_once_however_many_releases_had_the_number() -> None:
-    older = [definition(A, tagged(name)) for name in ("T", "S")]
-    new = definition(A, tagged("U", kind="string"))
-    assert len(find_reuse(definition(A), new, *older)) == 1
-    (change,) = find_reuse(definition(A), new, *older)
-    assert change.old["name"] == "T"
-
-
-def test_a_new_message_has_its_numbers_burned_too() -> None:
-    rules = make_ruleset(Config(), load_rules(Config(), ""))
-    newer, older = definition(A, tagged("U", kind="string")), definition(A, tagged("T"))
-    old, new = tree("old", definition(A, name="YRequest", apiKey=9)), tree("new", newer)
-    findings = changes_between(rules, old, new, [tree("older", older)])
-    assert "compat/tag-reused" in {change.rule for change in findings}
-
-
-def test_the_numbers_of_a_renamed_message_stay_burned() -> None:
-    old, new = definition(A), definition(A, tagged("U", kind="string"), name="YRequest")
-    assert len(find_reuse(old, new, definition(A, tagged("T")))) == 1
-
-
-def test_a_definition_without_a_change_is_compared_with_older_ones() -> None:
-    same = definition(A, tagged("U", kind="string"))
-    assert reused_tags(same, same) == []
-    assert reused_tags(same, same, definition(A, tagged("T"))) == [
-        "tag 0 belonged to T (int64); U needs a number of its own"
-    ]
+def test_the_place_of_a_tag_in_an_older_set_is_known() -> None:
+    (change,) = find_reuse(NONE, TEXT, T)
+    assert change.former_place
+    path, span = change.former_place
+    line = T.decode().splitlines()[span.line - 1]
+    assert (path, line[span.column - 1 : span.end_column - 1]) == ("older0/X.json", '"tag": 0')
 
 
 def test_a_tag_that_two_fields_share_is_not_reused_by_either() -> None:
@@ -167,24 +146,3 @@ def test_a_tag_that_two_fields_share_is_not_reused_by_either() -> None:
     assert reused_tags(twice, definition(tagged("T"), tagged("U"), tagged("W", 1, "int8"))) == reused_tags(
         definition(tagged("V", 1)), definition(tagged("W", 1, "int8"))
     )
-
-
-def test_the_place_of_a_tag_in_an_older_set_is_known() -> None:
-    from pathlib import Path
-    from tempfile import TemporaryDirectory
-
-    from kiplint import diff
-
-    with TemporaryDirectory() as folder:
-        sides = {"older": tagged("B"), "old": A, "new": tagged("C", kind="string")}
-        for name, files in sides.items():
-            (Path(folder) / name).mkdir()
-            (Path(folder) / name / "XRequest.json").write_bytes(definition(A, *([] if files is A else [files])))
-        old, new, older = (Path(folder) / name for name in ("old", "new", "older"))
-        result = diff(old, new, also=[older])
-        place = next(change.former_place for change in result.changes if change.rule.endswith("reused"))
-        assert place is not None
-        path, span = place
-        assert Path(path) == older / "XRequest.json"
-        line = (older / "XRequest.json").read_text().splitlines()[span.line - 1]
-        assert line[span.column - 1 : span.end_column - 1] == '"tag": 0'
