@@ -65,11 +65,6 @@ def test_the_entry_point() -> None:
     assert project["scripts"] == {"kiplint": "kiplint.cli:main"}
 
 
-@pytest.mark.parametrize("word", ["-V", "--version"])
-def test_version(tmp_path: Path, word: str) -> None:
-    assert kiplint(word, cwd=tmp_path) == (0, f"kiplint {__version__}\n", "")
-
-
 @pytest.mark.parametrize("command", ["check", "rules", "explain", "schema"])
 @pytest.mark.parametrize("word", ["-h", "--help"])
 def test_help_of_each_command(tmp_path: Path, command: str, word: str) -> None:
@@ -95,6 +90,11 @@ def test_help_lists_all_commands_in_their_order(tmp_path: Path) -> None:
         (["schema", "x"], "message"),
         (["schema"], "NAME"),
         (["explain"], "RULE"),
+        (["rules", "tags/gpa"], "no rule matches tags/gpa; did you mean tags/gap?"),
+        (["check", "--fail-on", "bad"], "'bad' is not one of 'error', 'warning', 'info', 'never'"),
+        (["check", "--severity", "tags=bad"], "bad is not a severity: error, warning, info, off"),
+        (["check", "--output-format", "bad"], "there is no format bad: there are text, concise, github, "),
+        (["diff", ".", ".", "--fail-on-breaks", "bad"], "wire, storage, support, semantics, source, none"),
     ],
 )
 def test_mistakes_in_the_call(tmp_path: Path, words: list[str], expected: str) -> None:
@@ -117,11 +117,6 @@ def test_every_rule_is_listed(tmp_path: Path) -> None:
     rules = [*shipped_rules(), *rules_of_code()]
     expected = [(rule.id, "-" if rule.severity == "off" else rule.severity, rule.title) for rule in rules]
     assert rows == expected
-
-
-def test_rules_that_do_not_exist(tmp_path: Path) -> None:
-    result = kiplint("rules", "tags/gpa", cwd=tmp_path)
-    assert result == (2, "", "error: no rule matches tags/gpa; did you mean tags/gap?\n")
 
 
 # explain
@@ -154,14 +149,6 @@ def test_explain(tmp_path: Path, name: str) -> None:
     wrong, right = result.out.split("\n\nRight\n")
     assert "^^^^^^^^" in wrong
     assert '"tag": 1' in right
-
-
-def test_what_is_explained_as_right_and_wrong_is_the_rule_s_own_example(tmp_path: Path) -> None:
-    out = kiplint("explain", "tags/negative", cwd=tmp_path).out
-    (file,) = (ROOT / "fixtures/tags/negative/good").glob("*.json")
-    example = out.split("\nRight\n")[1].split("\n\nTo ignore")[0]
-    assert [line.strip() for line in example.splitlines()] == [line.strip() for line in file.read_text().splitlines()]
-    assert f" --> {next((ROOT / 'fixtures/tags/negative/bad').glob('*.json')).name}:" in out
 
 
 def test_explain_a_rule_that_is_off_and_one_with_params(tmp_path: Path) -> None:
@@ -268,3 +255,15 @@ def test_help_needs_no_spark(tmp_path: Path) -> None:
     result = kiplint("pipeline", "--help", cwd=tmp_path)
     assert (result.code, result.err) == (0, "")
     assert "pip install 'kiplint[pipeline]'" in result.out
+
+
+def test_what_a_walk_leaves_out_is_said(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "good").mkdir()
+    (tmp_path / "good/XRequest.json").write_bytes(definition(field("A", "strnig")))
+    (tmp_path / "good/package.json").write_text('{"name": "x", "type": "module"}')
+    result = kiplint("check", "empty", "good", cwd=tmp_path)
+    assert "in 1 file; 1 file that is not a definition: good/package.json; " in result.out
+    assert "nothing to check: no message definition in empty" in result.err
+    alone = kiplint("check", "empty", cwd=tmp_path)
+    assert (alone.code, alone.err) == (2, "error: nothing to check: no message definition in empty\n")

@@ -60,21 +60,11 @@ def test_options_come_before_the_file(here: Path) -> None:
     assert rules(check(here, "sets", "--severity", "tags=info", config='[severity]\ntags = "off"')) == ["info tags/gap"]
 
 
-def test_what_is_ignored_adds_up(here: Path) -> None:
-    assert rules(check(here, "sets", "--ignore", "fields", config='ignore = ["tags"]')) == []
-
-
 @pytest.mark.parametrize(
     ("word", "cwd"), [("sets", "."), ("sets/a/Tags.json", "."), (".", "sets/a"), ("../../sets", "sets/a")]
 )
 def test_the_file_is_found_upwards_from_the_set(here: Path, word: str, cwd: str) -> None:
     assert rules(check(here, word, config='ignore = ["tags"]', name="sets/kiplint.toml", cwd=cwd)) == []
-
-
-def test_it_is_that_of_the_set_and_not_of_the_working_directory(here: Path) -> None:
-    (here / "other").mkdir()
-    (here / "other/kiplint.toml").write_text('ignore = ["tags"]')
-    assert rules(kiplint("check", "../sets", "--output-format", "concise", cwd=here / "other")) == [GAP]
 
 
 def test_isolated(here: Path) -> None:
@@ -98,30 +88,6 @@ def test_packs_are_relative_to_the_file(here: Path, folder: str) -> None:
         assert rules(check(here, *words, config=config, name=f"{folder}/kiplint.toml", cwd=cwd)) == [
             "error house/no-int8"
         ]
-
-
-def test_a_custom_rule(here: Path) -> None:
-    """The pack of the guide: every `data` message name starts with our prefix."""
-    (here / "my-rules.json5").write_text(
-        """
-        // Rules of our house.
-        {
-          pack: 'acme',
-          rules: [{
-            id: 'data-prefix', each: 'message', when: "type == 'data'", expect: "startswith(name, params.prefix)",
-            at: 'name', params: { prefix: 'Acme' }, severity: 'warning',
-            message: '{name} does not begin with {params.prefix}', why: 'So that we find our own.',
-          }],
-        }
-        """
-    )
-    config = 'select = ["acme"]\nrule-packs = ["my-rules.json5"]\nfail-on = "warning"\n'
-    result = check(here, "sets", config=config)
-    assert result == (1, "sets/a/Tags.json:2:3: warning acme/data-prefix Tags does not begin with Acme\n", "")
-    config += '[severity]\nacme = "error"\n[rules."acme/data-prefix".params]\nprefix = "Kip"\n'
-    result = check(here, "sets", config=config)
-    assert result == (1, "sets/a/Tags.json:2:3: error acme/data-prefix Tags does not begin with Kip\n", "")
-    assert check(here, "sets", config=config.replace('"Kip"', '"Tag"')) == (0, "", "")
 
 
 @pytest.mark.parametrize(

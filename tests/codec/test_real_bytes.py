@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import pytest
 
-from codec.support import encode, fill_defaults
+from codec.support import encode
 from kiplint.codec.codec import Codec
 from kiplint.compat.tree import load
 from kiplint.model.headers import header_of
-from kiplint.model.layout import Layout, Slot
 from kiplint.model.message import Message
 
 HISTORY = "kafka-schema-history.bundle"
@@ -38,33 +35,6 @@ def test_what_java_wrote(corpus: Path, shared_bytes: Path) -> None:
         assert encode(codec, row["value"]) == data
         count += 1
     assert count > 600
-
-
-def from_kio(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
-    """kio's entity under Kafka's names."""
-    slots = {slot.field.name.lower(): slot for slot in (*body.slots, *(body.tags or ()))}
-    return {slots[key].field.java_name: one_from_kio(slots[key], item) for key, item in value.items()}
-
-
-def one_from_kio(slot: Slot, value: Any) -> Any:
-    if isinstance(value, list):
-        return [one_from_kio(slot, item) for item in value]
-    if slot.body is not None and value is not None:
-        return from_kio(slot.body, value)
-    if slot.kind == "uuid" and value is not None:
-        return base64.urlsafe_b64encode(UUID(value).bytes).decode().rstrip("=")
-    return value
-
-
-def test_what_kio_wrote(corpus: Path, shared_bytes: Path) -> None:
-    by_name = messages(corpus, "confluent-8.3.0")
-    for row in rows(shared_bytes / "kio.jsonl"):
-        data, codec = bytes.fromhex(row["hex"]), Codec(by_name[row["message"]], row["version"])
-        expected = from_kio(codec.body, row["value"])
-        result = codec.decode(data)
-        assert result.problems == ()
-        assert fill_defaults(codec.body, result.value) == expected
-        assert encode(codec, expected) == data
 
 
 @pytest.mark.parametrize("kind", ["request", "response"])

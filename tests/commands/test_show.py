@@ -122,36 +122,32 @@ def test_json(folder: Path) -> None:
     jsonschema.validate(document, schema("show"))
 
 
-def test_records_have_no_headers(tmp_path: Path) -> None:
-    write(tmp_path, {"XRecord.json": definition(field(), name="XRecord", type="metadata")})
-    assert show("XRecord@0", cwd=tmp_path).out == "XRecord 0-2\n  Field  int32  4\n"
-    document = json.loads(show("XRecord", "--output-format", "json", cwd=tmp_path).out)
-    assert "header" not in document["layouts"][0]
-    assert "tags" not in document["layouts"][0]
+HEADERS = {"0-1": "1", "2": "2", "3+": "3"}
 
 
-def test_a_message_without_fields(tmp_path: Path) -> None:
-    write(tmp_path, {"XRequest.json": definition(flexibleVersions="none")})
-    assert show("XRequest", cwd=tmp_path).out == "XRequest 0-5, after request header 1\n  nothing\n"
-
-
-def test_layouts_are_split_where_the_header_changes(tmp_path: Path) -> None:
-    headers = {"0-1": "1", "2": "2", "3+": "3"}
-    request = definition(field(), validVersions="0-4", flexibleVersions="0+", headerVersions=headers)
-    write(tmp_path, {"XRequest.json": request})
-    lines = show("XRequest", cwd=tmp_path).out.splitlines()
-    assert [line for line in lines if line.startswith("XRequest")] == [
-        "XRequest 0-1, after request header 1, flexible",
-        "XRequest 2, after request header 2, flexible",
-        "XRequest 3-4, after request header 3, flexible",
-    ]
-
-
-def test_a_dead_message(tmp_path: Path) -> None:
-    write(tmp_path, {"XRequest.json": definition(validVersions="none", flexibleVersions="none")})
-    assert show("XRequest", cwd=tmp_path) == (0, "XRequest has no valid version\n", "")
-    document = json.loads(show("XRequest", "--output-format", "json", cwd=tmp_path).out)
-    assert (document["valid_versions"], document["layouts"]) == ("none", [])
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("XRecord", definition(field(), name="XRecord", type="metadata"), ["0-2", "3-5, flexible"]),
+        ("XRequest", definition(flexibleVersions="none"), ["0-5, after request header 1"]),
+        ("XRequest", definition(validVersions="none", flexibleVersions="none"), ["has no valid version"]),
+        (
+            "XRequest",
+            definition(field(), validVersions="0-4", flexibleVersions="0+", headerVersions=HEADERS),
+            [
+                f"{versions}, after request header {header}, flexible"
+                for versions, header in (("0-1", 1), ("2", 2), ("3-4", 3))
+            ],
+        ),
+    ],
+    ids=["a record has no header", "without fields", "without versions", "the header changes"],
+)
+def test_the_titles_of_the_layouts(tmp_path: Path, name: str, text: bytes, expected: list[str]) -> None:
+    write(tmp_path, {f"{name}.json": text})
+    lines = show(name, cwd=tmp_path).out.splitlines()
+    assert [line.removeprefix(f"{name} ") for line in lines if line.startswith(name)] == expected
+    layouts = json.loads(show(name, "--output-format", "json", cwd=tmp_path).out)["layouts"]
+    assert ["header" in layout for layout in layouts] == ["after" in title for title in expected][: len(layouts)]
 
 
 @pytest.mark.parametrize(
@@ -168,13 +164,6 @@ def test_a_dead_message(tmp_path: Path) -> None:
 )
 def test_one_clear_line(folder: Path, words: tuple[str, ...], problem: str) -> None:
     assert show(*words, cwd=folder) == (2, "", f"error: {problem}\n")
-
-
-def test_unreadable_definitions_beside_it_are_named(folder: Path) -> None:
-    write(folder, {"Y.json": b'{"validVersions": '})
-    result = show("XResponse@0", cwd=folder)
-    assert (result.code, result.out) == (0, DRAWINGS.partition("\n\n")[0] + "\n")
-    assert result.err == "warning: Y.json cannot be read, so it is left out; see `kiplint check`\n"
 
 
 def test_an_rpc_is_its_two_halves(folder: Path) -> None:
@@ -199,9 +188,3 @@ def test_a_message_of_several_sets(tmp_path: Path) -> None:
     problem = problem.replace("XResponse", "X").replace("clients, tests", f"{tmp_path}/clients, {tmp_path}/tests")
     assert show("X", tmp_path, cwd=tmp_path) == (2, "", problem)
     assert show("XResponse", "clients", cwd=tmp_path) == (0, DRAWINGS, "")
-
-
-def test_records_of_one_set_beside_an_rpc_of_another(tmp_path: Path) -> None:
-    record = definition(field(), name="X", type="metadata")
-    write(tmp_path, {"clients/XResponse.json": RESPONSE, "metadata/X.json": record})
-    assert show("X@0", cwd=tmp_path).out == "X 0-2\n  Field  int32  4\n"

@@ -91,13 +91,6 @@ def test_all_comments_are_there(files: Files, migrated_files: Files) -> None:
         assert is_within(comments_of(data), comments_of(migrated_files[name])), name
 
 
-def test_only_requests_responses_and_the_header_change(files: Files, migrated_files: Files) -> None:
-    names = {name for name in files if migrated_files[name] != files[name]}
-    assert "RequestHeader.json" in names
-    assert not [name for name in names if not re.search(r"(Request|Response|RequestHeader)\.json$", name)]
-    assert "ResponseHeader.json" not in names
-
-
 def test_a_second_run_changes_nothing(migrated_files: Files) -> None:
     again = migrate(schemas(migrated_files))
     assert not again.files
@@ -126,13 +119,6 @@ def test_each_new_version_has_the_body_of_the_one_before(files: Files, migrated_
         if message.valid.highest in message.flexible:
             names = [line for line in before if line[1] != "ClientInstanceId" or "Telemetry" not in message.name]
             assert body == names, message.name
-
-
-def test_a_run_that_broke_off_is_finished(files: Files, migrated_files: Files) -> None:
-    migration = migrate(schemas(files))
-    for count in range(0, len(migration.files), 31):
-        broken_off = {**files, **{file.path: file.after for file in migration.files[:count]}}
-        assert after(broken_off, migrate(schemas(broken_off))) == migrated_files
 
 
 def test_only_declare_writes_what_flexible_versions_implies(files: Files) -> None:
@@ -342,26 +328,6 @@ def test_an_id_that_ended_with_version_0_stays_ended(repo: Path) -> None:
     now, rows = proved_rows({**files, name: text.encode()})
     assert now == usual
     assert rows["GetTelemetrySubscriptions"].state == "migrated"
-
-
-def test_rpcs_that_are_not_named_declare_their_headers(repo: Path) -> None:
-    files = folder(repo / "fixtures" / "sets" / "broker" / "clients")
-    now, rows = proved_rows(files, only=["Metadata"])
-    assert {name for name, row in rows.items() if row.state == "migrated"} == {"RequestHeader", "Metadata"}
-    assert {row.state for row in rows.values()} == {"migrated", "declared", "exempt"}
-    assert not check(now, partial=False)
-    expected = after(files, migrate(schemas(files)))
-    assert after(now, migrate(schemas(now))) == expected
-
-
-def test_the_first_lines_of_a_windows_file_stay_what_they_are() -> None:
-    files = pair()
-    for end, mark in ((b"\r\n", b""), (b"\n", b"\xef\xbb\xbf"), (b"\r\n", b"\xef\xbb\xbf")):
-        variant = {name: mark + data.replace(b"\n", end) for name, data in files.items()}
-        for file in migrate(schemas(variant)).files:
-            assert file.after.startswith(mark + b"{")
-            assert not file.after.endswith(b"\n")
-            assert file.after.count(b"\n") == file.after.count(end)
 
 
 def test_the_note_on_the_version_stands_where_the_others_do() -> None:
