@@ -309,18 +309,6 @@ def test_what_is_no_message_is_reported_in_a_line_and_the_next_is_answered() -> 
     assert all(line.startswith("warning: ") and len(line) < 500 and line.isprintable() for line in lines)
 
 
-def test_every_definition_is_shown_as_check_finds_it(editor: Editor, corpus: Path) -> None:
-    folder = corpus / "kafka-trunk-2026-08" / "clients"
-    result = kiplint.check(folder, config={})
-    editor.folder = folder
-    paths = sorted(folder.glob("*.json"))[::20]
-    for path in paths:
-        editor.open(path.name, path.read_text(encoding="utf-8"))
-    for path in paths:
-        expected = sorted(finding.rule for finding in result.findings if Path(finding.path).resolve() == path)
-        assert sorted(editor.rules(path.name)) == expected
-
-
 def test_without_the_extra_a_line_says_what_to_install() -> None:
     code = "import runpy, sys; sys.modules['lsprotocol'] = None; runpy.run_module('kiplint', run_name='__main__')"
     command = [sys.executable, "-c", code, "lsp"]
