@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, ClassVar, Final, TextIO
 
 import typer
+from msgspec.structs import asdict
 
 from kiplint.cli import completion
 from kiplint.cli.options import ColorOption, FormOption, RepositoryOption
@@ -195,11 +196,6 @@ def _connection(mode: BrokerMode, exchange: Exchange, telemetry: Telemetry) -> I
     for title_of_mode, names in ((TITLES[other], mode.not_here), (TITLES[mode.mode], mode.only)):
         if names:
             yield "", f"only {title_of_mode} mode serves {', '.join(names)}"
-    yield from _exchange(exchange)
-    yield from _telemetry(telemetry)
-
-
-def _exchange(exchange: Exchange) -> Iterator[tuple[str, str]]:
     if exchange.tried is not None:
         yield "ApiVersions", f"the client tries version {exchange.tried} (request header {exchange.tried_header})"
     if exchange.answer is not None:
@@ -208,24 +204,9 @@ def _exchange(exchange: Exchange) -> Iterator[tuple[str, str]]:
         yield "", f"the broker answers in version {exchange.answer}{error}{named_range}"
     if exchange.used is not None:
         yield "", f"in use: version {exchange.used} (request header {exchange.request_header}, response header 0)"
-    for note in exchange.notes:
-        yield "note", note
-    if exchange.used is None:
-        return
-    for label, is_sent, when in (("sent", True, ", once bootstrapped"), ("not sent", False, "")):
-        fields = []
-        if exchange.client_software is is_sent:
-            fields.append("ClientSoftwareName and ClientSoftwareVersion (KIP-511)")
-        ids = {"ClusterId": exchange.cluster_id, "NodeId": exchange.node_id}
-        if names := [name for name, flag in ids.items() if flag is is_sent]:
-            fields.append(f"{' and '.join(names)} (KIP-1242{when})")
-        if fields:
-            yield label, ", ".join(fields)
-    if exchange.checked:
-        yield "instance id", "every request must carry it in header 3; SaslHandshake is exempt (KIP-1313)"
-
-
-def _telemetry(telemetry: Telemetry) -> Iterator[tuple[str, str]]:
+    yield from (("note", note) for note in exchange.notes)
+    if exchange.used is not None:
+        yield from _identification(exchange)
     sides = f"{telemetry.client_side} client, {telemetry.broker_side} broker (KIP-1313)"
     if telemetry.version is not None:
         yield "telemetry", f"{sides}: GetTelemetrySubscriptions {telemetry.version}"
@@ -238,9 +219,22 @@ def _telemetry(telemetry: Telemetry) -> Iterator[tuple[str, str]]:
         yield "telemetry", f"{sides}: no GetTelemetrySubscriptions"
 
 
+def _identification(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """What the client tells of itself."""
+    software = "ClientSoftwareName and ClientSoftwareVersion (KIP-511)"
+    for label, is_sent, when in (("sent", True, ", once bootstrapped"), ("not sent", False, "")):
+        ids = {"ClusterId": exchange.cluster_id, "NodeId": exchange.node_id}
+        names = [name for name, flag in ids.items() if flag is is_sent]
+        fields = [software] if exchange.client_software is is_sent else []
+        fields += [f"{' and '.join(names)} (KIP-1242{when})"] if names else []
+        if fields:
+            yield label, ", ".join(fields)
+    if exchange.checked:
+        yield "instance id", "every request must carry it in header 3; SaslHandshake is exempt (KIP-1313)"
+
+
 def _ids(ids: Ids) -> str:
-    ids_by_part = (("header", ids.header), ("request", ids.request), ("response", ids.response))
-    return ", ".join(f"{part}.ClientInstanceId={value}" for part, value in ids_by_part if value is not None)
+    return ", ".join(f"{part}.ClientInstanceId={value}" for part, value in asdict(ids).items() if value is not None)
 
 
 def _attention(rpcs: Iterable[RpcRow], color: bool, width: int | None) -> Iterator[list[str]]:
@@ -280,26 +274,18 @@ def _all_rpcs(negotiation: Negotiation, color: bool, width: int | None) -> list[
 
 
 def _cells(row: RpcRow, several: bool) -> list[Cell]:
+    remarks = ["between brokers"] if row.between_nodes else []
+    remarks += [_words(row.status)] if row.status != "agreed" else []
+    remarks += ["deprecated"] if row.deprecated else []
+    color = RED if row.in_trouble else YELLOW if row.deprecated and not row.between_nodes else DIM
     headers = "" if row.request_header is None else f"{row.request_header}, {row.response_header}"
-    remarks = [
-        *(["between brokers"] if row.between_nodes else []),
-        *([_words(row.status)] if row.status != "agreed" else []),
-        *(["deprecated"] if row.deprecated else []),
-    ]
-    code = DIM
-    if row.in_trouble:
-        code = RED
-    elif not row.between_nodes and row.deprecated:
-        code = YELLOW
     return [
-        (str(row.api_key), ""),
-        (row.name, ""),
-        (row.client or "-", ""),
+        *((text, "") for text in (str(row.api_key), row.name, row.client or "-")),
         *((broker.versions or "-", "") for broker in row.brokers),
         *([(row.usable or "-", "")] if several else []),
         ("-" if row.chosen is None else str(row.chosen), BOLD),
         (headers + (" +id" if row.instance_id else ""), ""),
-        (", ".join(remarks), code if remarks else ""),
+        (", ".join(remarks), color if remarks else ""),
     ]
 
 

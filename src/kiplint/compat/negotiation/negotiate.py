@@ -194,33 +194,34 @@ def exchange(client: Side, broker: Side) -> Exchange:
         note = "the broker has no ApiVersions: it closes the connection, so the client must be configured for it"
         return replace(first, notes=(note,))
     if version in theirs.versions:
-        return _with_version(ours, theirs, replace(first, answer=version), version)
-    common = ours.versions & theirs.versions
-    notes = []
-    if not theirs.names_software:
-        notes.append("the answer does not name the broker's range (before KIP-511): the client goes back to version 0")
-    elif not ours.names_software:
-        notes.append("the client does not read the range in the answer (before KIP-511): it goes back to version 0")
-    if notes:
-        common &= VersionRange.of(0, 0)
-    if not common:
-        notes.append("there is no version in common: ApiVersions must never lose its version 0 (KIP-35)")
-    named_range = str(theirs.versions) if theirs.names_software else ""
-    first = replace(first, answer=0, error="UNSUPPORTED_VERSION", supported=named_range, notes=tuple(notes))
-    return _with_version(ours, theirs, first, common.highest) if common else first
-
-
-def _with_version(ours: Offer, theirs: Offer, first: Exchange, version: int) -> Exchange:
-    fields = {field.name for field in ours.request.fields if version in field.present}
+        first, used = replace(first, answer=version), version
+    else:
+        common, notes = ours.versions & theirs.versions, []
+        if not theirs.names_software:
+            notes.append(
+                "the answer does not name the broker's range (before KIP-511): the client goes back to version 0"
+            )
+        elif not ours.names_software:
+            notes.append("the client does not read the range in the answer (before KIP-511): it goes back to version 0")
+        if notes:
+            common &= VersionRange.of(0, 0)
+        if not common:
+            notes.append("there is no version in common: ApiVersions must never lose its version 0 (KIP-35)")
+        named_range = str(theirs.versions) if theirs.names_software else ""
+        first = replace(first, answer=0, error="UNSUPPORTED_VERSION", supported=named_range, notes=tuple(notes))
+        if not common:
+            return first
+        used = common.highest
+    fields = {field.name for field in ours.request.fields if used in field.present}
     return replace(
         first,
-        used=version,
-        request_header=header_of(ours.request, version),
+        used=used,
+        request_header=header_of(ours.request, used),
         response_header=0,
         client_software=fields.issuperset(SOFTWARE),
         cluster_id="ClusterId" in fields,
         node_id="NodeId" in fields,
-        checked=header_of(theirs.request, version) >= WITH_INSTANCE_ID,
+        checked=header_of(theirs.request, used) >= WITH_INSTANCE_ID,
     )
 
 
@@ -257,16 +258,12 @@ def agree(key: int, client: Side, broker: Side, opening: Exchange) -> Agreement:
     headers = ours.headers(version)
     if status == "agreed" and headers != theirs.headers(version):
         status = "header-differs"
-    elif status == "agreed" and _is_refused(key, headers[0], opening):
-        status = "refused"
+    elif status == "agreed" and opening.checked and headers[0] < WITH_INSTANCE_ID:
+        status = "agreed" if key in (API_VERSIONS, SASL_HANDSHAKE) else "refused"
     deprecated = ours.request.deprecated | theirs.request.deprecated
     current = common - deprecated
     best = current.highest if current and version in deprecated else None
     return Agreement(broker.name, versions, version, *headers, status, version in deprecated, best, differing)
-
-
-def _is_refused(key: int, header: int, opening: Exchange) -> bool:
-    return opening.checked and header < WITH_INSTANCE_ID and key not in (API_VERSIONS, SASL_HANDSHAKE)
 
 
 def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agreement, ...]) -> RpcRow:
@@ -326,11 +323,16 @@ def _notes(
         offered_versions |= offer.versions
         if agreement.differing:
             yield _differing_bytes(ours, offer, agreement)
+        version = agreement.chosen
+        if version is None:
+            continue
         if agreement.status == status == "header-differs":
-            yield _differing_header(ours, offer, agreement)
+            headers = zip(("request", "response"), ours.headers(version), offer.headers(version), strict=True)
+            kind, client, server = next(pair for pair in headers if pair[1] != pair[2])
+            yield f"version {version}: {kind} header {client} for the client, {server} for {agreement.broker}"
         elif agreement.status == status == "refused":
             yield (
-                f"{agreement.broker} answers version {agreement.chosen} with {INVALID_REQUEST}: it has request header "
+                f"{agreement.broker} answers version {version} with {INVALID_REQUEST}: it has request header "
                 f"{agreement.request_header}, and the connection began with header 3"
             )
         elif agreement.deprecated and status not in TROUBLE:
@@ -349,13 +351,6 @@ def _differing_bytes(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
     common = ours.common_versions(theirs)
     safe = f"; the last safe version is {common.highest}" if common else ", and no version is safe"
     return note + agreement.broker + safe
-
-
-def _differing_header(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
-    version = agreement.chosen or 0
-    pairs = zip(("request", "response"), ours.headers(version), theirs.headers(version), strict=True)
-    kind, client, server = next(pair for pair in pairs if pair[1] != pair[2])
-    return f"version {version}: {kind} header {client} for the client, {server} for {agreement.broker}"
 
 
 def _deprecation(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
@@ -378,12 +373,14 @@ def _telemetry(client: Side, broker: Side, opening: Exchange) -> Telemetry:
     """
     agreement = agree(GET_TELEMETRY_SUBSCRIPTIONS, client, broker, opening)
     ages = _age(client.schemas), _age(broker.schemas)
-    initial, later = Ids(), Ids()
-    if agreement.chosen is not None and ages[0] == "old":
+    if agreement.chosen is None:
+        initial = later = Ids()
+    elif ages[0] == "old":
         initial, later = Ids(request="0", response="UUID-B"), Ids(request="UUID-B", response="0")
-    elif agreement.chosen is not None:
-        in_header = (agreement.request_header or 0) >= WITH_INSTANCE_ID
-        initial = later = Ids(header="UUID-H") if in_header else Ids(request="UUID-R", response="0")
+    elif (agreement.request_header or 0) >= WITH_INSTANCE_ID:
+        initial = later = Ids(header="UUID-H")
+    else:
+        initial = later = Ids(request="UUID-R", response="0")
     return Telemetry(broker.name, *ages, agreement.chosen, initial, later)
 
 
