@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from kiplint.commands.rollout import rollout_document
 from kiplint.compat.rollout import RolloutRow, closing, rollout, rollout_of_trees, rollout_rules, summary
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
+from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from tools import field, message, rpc, rules_of
@@ -49,8 +51,14 @@ def row_of(*messages: Message, base: tuple[Message, ...] | None = None, header: 
     """The only row of a set, against a base if there is one; the set has a RequestHeader."""
     if all(message.name != "RequestHeader" for message in messages):
         messages = (*messages, HEADER)
-    (row,) = rollout(SchemaSet(messages), SchemaSet(base) if base is not None else None, header)
+    (row,) = rollout(fresh_set(messages), fresh_set(base) if base is not None else None, header)
     return row
+
+
+def fresh_set(messages: Iterable[Message]) -> SchemaSet:
+    """A set of messages that belong to no other set."""
+    definitions = (load(message.file, message.data).message for message in messages)
+    return SchemaSet(tuple(filter(None, definitions)))
 
 
 # The fixtures
@@ -114,167 +122,6 @@ def test_a_broker_before_the_kip(repo: Path) -> None:
     )
 
 
-# Every status
-
-
-def test_done() -> None:
-    base, head = rpc("X", 1, "0-5"), (rpc("X", 1, "0-6", headerVersions=V3)[0], rpc("X", 1, "0-6")[1])
-    row = row_of(*head, base=base)
-    assert (row.status, row.base_versions, row.versions, row.rule) == ("done", "0-5", "0-6", "")
-    assert row.header_versions == {"0-2": 1, "3-5": 2, "6": 3}
-    assert row_of(*head).status == "done"
-
-
-def test_what_was_done_in_the_base_is_done() -> None:
-    head = (rpc("X", 1, "0-6", headerVersions=V3)[0], rpc("X", 1, "0-6")[1])
-    row = row_of(*head, base=(rpc("X", 1, "0-6", headerVersions=V3)[0], rpc("X", 1, "0-6")[1]))
-    assert (row.status, row.message) == ("done", "version 6 uses header 3")
-
-
-def test_a_higher_header_is_done_too() -> None:
-    head = (rpc("X", 1, "0-6", headerVersions={**V3, "6+": "4"})[0], rpc("X", 1, "0-6")[1])
-    later = request_header("1-5")
-    assert row_of(*head, later, base=rpc("X", 1, "0-5")).status == "done"
-    row = row_of(*head, later, base=rpc("X", 1, "0-5"), header=5)
-    assert (row.status, row.message) == (
-        "missing",
-        "the latest version of X (6) uses header 4; bump it to 7 with header 5",
-    )
-
-
-def test_missing() -> None:
-    row = row_of(*rpc("X", 1, "0-5"), base=rpc("X", 1, "0-5"))
-    assert (row.status, row.rule, row.path, row.pointer) == (
-        "missing",
-        "kip-1313/v3-missing",
-        "XRequest.json",
-        "/validVersions",
-    )
-    assert row.message == "the latest version of X (5) uses header 2; bump it to 6 with header 3"
-    request = rpc("X", 1, "0-6", headerVersions={"0-2": "1", "3+": "2"})[0]
-    row = row_of(request, rpc("X", 1, "0-6")[1], base=rpc("X", 1, "0-5"))
-    assert (row.status, row.pointer) == ("missing", "/headerVersions")
-    assert row.message == "the latest version of X (6) uses header 2; bump it to 7 with header 3"
-
-
-@pytest.mark.parametrize(
-    ("headers", "where"),
-    [({"0-2": "1", "3-4": "2", "5+": "3"}, "5"), ({"0+": "3"}, "0-5"), ({"0-1": "1", "2+": "2"}, "2")],
-)
-def test_a_released_version_with_another_header_is_wrong(headers: dict[str, str], where: str) -> None:
-    head = (rpc("X", 1, "0-5", headerVersions=headers)[0], rpc("X", 1, "0-5")[1])
-    row = row_of(*head, base=rpc("X", 1, "0-5"))
-    rule = "compat/header-changed" if "3" not in headers.values() else "kip-1313/v3-on-released"
-    assert (row.status, row.rule, row.pointer) == ("wrong", rule, "/headerVersions")
-    assert row.message.startswith((f"version {where} had ", f"versions {where} had "))
-
-
-def test_the_header_of_a_released_response_stays_too() -> None:
-    head = (rpc("X", 1, "0-5")[0], rpc("X", 1, "0-5", headerVersions={"0+": "1"})[1])
-    row = row_of(*head, base=rpc("X", 1, "0-5"))
-    assert (row.status, row.message_name, row.message.partition(" had ")[0]) == ("wrong", "XResponse", "versions 0-2")
-
-
-def test_a_header_that_is_only_declared_changes_nothing() -> None:
-    head = rpc("X", 1, "0-5", headerVersions={"0-2": "1", "3+": "2"})[0], rpc("X", 1, "0-5")[1]
-    assert row_of(*head, base=rpc("X", 1, "0-5")).status == "missing"
-
-
-def test_an_unstable_version_may_take_the_header() -> None:
-    unstable = {"latestVersionUnstable": True}
-    base = (rpc("X", 1, "0-5", **unstable)[0], rpc("X", 1, "0-5")[1])
-    headers = {"0-2": "1", "3-4": "2", "5+": "3"}
-    head = (rpc("X", 1, "0-5", headerVersions=headers, **unstable)[0], rpc("X", 1, "0-5")[1])
-    for row in (row_of(*head, base=base), row_of(*head)):
-        assert (row.status, row.rule, row.pointer) == ("unstable", "kip-1313/v3-missing", "/latestVersionUnstable")
-        assert row.message == "version 5 of X uses header 3, but is unstable: no broker offers it yet"
-
-
-def test_an_unstable_version_above_one_that_has_the_header() -> None:
-    head = (rpc("X", 1, "0-7", headerVersions=V3, latestVersionUnstable=True)[0], rpc("X", 1, "0-7")[1])
-    assert row_of(*head).status == "done"
-    first = (rpc("X", 1, "0", headerVersions={"0+": "3"}, flexibleVersions="0+", latestVersionUnstable=True)[0],)
-    assert row_of(*first, rpc("X", 1, "0", flexibleVersions="0+")[1], base=()).status == "unstable"
-
-
-def test_a_response_that_lags_is_wrong() -> None:
-    head = (rpc("X", 1, "0-6", headerVersions=V3)[0], rpc("X", 1, "0-5")[1])
-    for row, half in ((row_of(*head), "XResponse"), (row_of(*head, base=rpc("X", 1, "0-5")), "XRequest")):
-        assert (row.status, row.rule, row.message_name) == ("wrong", "rpc/versions-differ", half)
-        assert row.message == "XRequest has versions 0-6, XResponse has 0-5; change the two together"
-
-
-@pytest.mark.parametrize(("half", "what"), [(0, "response"), (1, "request")])
-def test_half_an_rpc_is_wrong(half: int, what: str) -> None:
-    row = row_of(rpc("X", 1, "0-5")[half])
-    assert (row.status, row.rule, f" has no {what}: " in row.message) == ("wrong", f"rpc/{what}-missing", True)
-
-
-def test_new() -> None:
-    head = (rpc("X", 1, "0-1", headerVersions={"0+": "3"}, flexibleVersions="0+")[0], rpc("X", 1, "0-1")[1])
-    row = row_of(*head, base=())
-    assert (row.status, row.base_versions, row.message) == ("new", "", "new, with header 3 from version 0")
-    row = row_of(*rpc("X", 1, "0-1", flexibleVersions="0+"), base=())
-    assert (row.status, row.rule) == ("missing", "kip-1313/v3-missing")
-    assert row.message == "X is new, but version 0 uses header 2; start with header 3"
-
-
-def test_exempt() -> None:
-    sasl: dict[str, Any] = {"name": "SaslHandshake", "key": 17, "valid": "0-1", "flexibleVersions": "none"}
-    assert row_of(*rpc(**sasl)).status == "exempt"
-    assert row_of(*rpc(**sasl), base=rpc(**sasl)).message == EXEMPT
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        (
-            {"valid": "0-2"},
-            "here it has versions 0-2",
-        ),
-        ({"headerVersions": {"0+": "2"}}, "here it has header 2"),
-        ({"flexibleVersions": "1+"}, "here it is flexible in 1"),
-    ],
-)
-def test_the_frozen_rpc_changed_is_wrong(changes: dict[str, Any], expected: str) -> None:
-    sasl: dict[str, Any] = {"name": "SaslHandshake", "key": 17, "valid": "0-1", "flexibleVersions": "none"}
-    base = rpc(**sasl)
-    for row in (row_of(*rpc(**{**sasl, **changes})), row_of(*rpc(**{**sasl, **changes}), base=base)):
-        assert (row.status, row.rule) == ("wrong", "kip-1313/frozen-rpc")
-        assert row.message.endswith(expected)
-
-
-def test_dead() -> None:
-    dead = rpc("X", 1, "none", flexibleVersions="none")
-    for row in (row_of(*dead), row_of(*dead, base=rpc("X", 1, "0-5"))):
-        assert (row.status, row.versions, row.header_versions, row.message) == (
-            "dead",
-            "none",
-            {},
-            "no valid version is left",
-        )
-    row = row_of(base=dead)
-    assert (row.status, row.rule, row.message) == ("dead", "", "no valid version was left, and now the file is gone")
-
-
-def test_an_rpc_that_was_deleted_is_wrong() -> None:
-    row = row_of(base=rpc("X", 1, "0-5"))
-    assert (row.status, row.base_versions, row.versions, row.message) == ("wrong", "0-5", "none", RETIRE)
-    assert (row.rule, row.path, row.pointer) == ("compat/message-removed", "XRequest.json", "/name")
-
-
-@pytest.mark.parametrize("is_gone", [True, False])
-def test_the_frozen_rpc_stays(is_gone: bool) -> None:
-    base = rpc("SaslHandshake", 17, "0-1", flexibleVersions="none")
-    row = row_of(*(() if is_gone else rpc("SaslHandshake", 17, "none", flexibleVersions="none")), base=base)
-    assert (row.status, row.rule) == ("wrong", "kip-1313/frozen-rpc")
-    assert row.message == (
-        f"{NOT_IN_HEAD}; it is frozen at versions 0-1 and must stay"
-        if is_gone
-        else "SaslHandshake is frozen at versions 0-1 and must stay; it has no valid version"
-    )
-
-
 # Done too early
 
 
@@ -314,64 +161,10 @@ def test_the_request_header_itself_comes_first(header: Message | None, status: s
     assert rollout(SchemaSet((*new, *([header] if header else []))), SchemaSet(()))[0].status == status
 
 
-def test_no_header_is_required_of_sets_before_the_kip() -> None:
-    (row,) = rollout(SchemaSet(rpc("X", 1, "0-5")), None, 2)
-    assert (row.status, row.message) == ("done", "version 5 uses header 2")
-
-
-def test_a_header_that_does_not_exist_is_wrong() -> None:
-    headers = {**V3, "6+": "4"}
-    request = rpc("X", 1, "0-6", headerVersions=headers)[0]
-    response = rpc("X", 1, "0-6", headerVersions={"0-2": "0", "3+": "2"})[1]
-    for head, output in (
-        ((request, rpc("X", 1, "0-6")[1]), "there is no RequestHeader version 4; its valid versions are 1-3"),
-        ((done_rpc()[0], response), "there is no response header 2; the highest is 1"),
-    ):
-        row = row_of(*head)
-        assert (row.status, row.rule, row.message) == ("wrong", "kip-1313/header-unknown", output)
-    alone = rpc("X", 1, "0-6", headerVersions=headers)[0]
-    (row,) = rollout(SchemaSet((alone, rpc("X", 1, "0-6")[1])))
-    assert (row.status, row.message) == ("wrong", "there is no request header 4; the highest is 3")
-
-
 def offsets(valid: str = "0-1", **others: Any) -> tuple[Message, Message]:
     same = {name: others[name] for name in ("flexibleVersions",) if name in others}
     request = rpc("OffsetDelete", 47, valid, **{"flexibleVersions": "1+", **others})[0]
     return request, rpc("OffsetDelete", 47, valid, **{"flexibleVersions": "1+", **same})[1]
-
-
-@pytest.mark.parametrize(
-    ("head", "rule", "expected"),
-    [
-        (
-            offsets(headerVersions={"0": "1", "1+": "3"}, flexibleVersions="none"),
-            "body-not-flexible",
-            "OffsetDeleteRequest is not flexible in 1, but request header 3 is",
-        ),
-        (
-            offsets(headerVersions={"0": "1", "1+": "2"}),
-            "offset-delete",
-            "OffsetDelete must not use request header 2: ",
-        ),
-        (offsets(), "offset-delete", "OffsetDelete must not use request header 2: "),
-        (
-            offsets("0-2", headerVersions={"0": "1", "1": "2", "2+": "3"}),
-            "offset-delete",
-            "OffsetDelete must not use request header 2: ",
-        ),
-    ],
-)
-def test_offset_delete_becomes_flexible_with_header_3(head: tuple[Message, ...], rule: str, expected: str) -> None:
-    for base in (None, rpc("OffsetDelete", 47, "0", flexibleVersions="none")):
-        row = row_of(*head, base=base)
-        assert (row.status, row.rule) == ("wrong", f"kip-1313/{rule}")
-        assert row.message.startswith(expected)
-
-
-def test_offset_delete_of_a_fork_that_has_released_header_2() -> None:
-    head = offsets("0-2", headerVersions={"0": "1", "1": "2", "2+": "3"})
-    assert row_of(*head, base=offsets()).status == "done"
-    assert row_of(*offsets(headerVersions={"0": "1", "1+": "3"})).status == "done"
 
 
 def telemetry(name: str, headers: dict[str, str], versions: str = "0", response: str = "") -> tuple[Message, Message]:
@@ -384,27 +177,162 @@ def telemetry(name: str, headers: dict[str, str], versions: str = "0", response:
     return request, message(*fields, name=f"{name}Response", type="response", **same)
 
 
-@pytest.mark.parametrize("name", ["GetTelemetrySubscriptions", "PushTelemetry"])
-def test_a_telemetry_rpc_has_the_id_in_one_place(name: str) -> None:
-    good = {"0": "2", "1+": "3"}
-    assert row_of(*telemetry(name, good)).status == "done"
-    bare = row_of(*telemetry(name, {"0+": "2"}))
-    assert (bare.status, bare.rule) == ("wrong", "kip-1313/telemetry-header")
-    assert bare.message == (
-        f"{name}Request 1 has no client instance id: the body lacks it, and request header 2 has none"
-    )
-    twice = row_of(*telemetry(name, good, "0+"))
-    assert (twice.status, twice.rule) == ("wrong", "kip-1313/telemetry-fields")
-    assert twice.message.startswith(f"{name}Request has ClientInstanceId in version 0 only, not in 0+")
+Messages = tuple[Message, ...]
+X5, X6 = rpc("X", 1, "0-5"), rpc("X", 1, "0-6")
+FLEXIBLE: dict[str, Any] = {"flexibleVersions": "0+"}
+UNSTABLE: dict[str, Any] = {"latestVersionUnstable": True}
+NEVER: dict[str, Any] = {"flexibleVersions": "none"}
+SASL, DEAD, X1 = rpc("SaslHandshake", 17, "0-1", **NEVER), rpc("X", 1, "none", **NEVER), rpc("X", 1, "0-1", **FLEXIBLE)
+OFFSETS_0 = rpc("OffsetDelete", 47, "0", **NEVER)
 
 
-def test_the_telemetry_response_drops_the_id_too() -> None:
-    row = row_of(*telemetry("GetTelemetrySubscriptions", {"0": "2", "1+": "3"}, response="0+"))
-    assert (row.status, row.rule, row.path) == (
-        "wrong",
-        "kip-1313/telemetry-fields",
-        "GetTelemetrySubscriptionsResponse.json",
-    )
+def x(valid: str, headers: dict[str, str] | None, response: Message, **others: Any) -> Messages:
+    """An RPC whose request declares headers."""
+    return rpc("X", 1, valid, headerVersions=headers, **others)[0], response
+
+
+def sasl(valid: str = "0-1", **others: Any) -> Messages:
+    return rpc("SaslHandshake", 17, valid, **{**NEVER, **others})
+
+
+ROWS: list[tuple[Messages, Sequence[Messages | None], str, str]] = [
+    # done
+    (done_rpc(), [None, X5, done_rpc()], "done",
+     "version 6 uses header 3"),
+    ((*done_rpc(headerVersions={**V3, "6+": "4"}), request_header("1-5")), [X5], "done",
+     "version 6 uses header 4"),
+    (done_rpc(validVersions="0-7", **UNSTABLE)[:1] + rpc("X", 1, "0-7")[1:], [None], "done",
+     "version 7 uses header 3"),
+    (offsets(headerVersions={"0": "1", "1+": "3"}), [None, OFFSETS_0], "done",
+     "version 1 uses header 3"),
+    (offsets("0-2", headerVersions={"0": "1", "1": "2", "2+": "3"}), [offsets()], "done",
+     "version 2 uses header 3"),
+    (telemetry("GetTelemetrySubscriptions", {"0": "2", "1+": "3"}), [None], "done",
+     "version 1 uses header 3"),
+    (telemetry("PushTelemetry", {"0": "2", "1+": "3"}), [None], "done",
+     "version 1 uses header 3"),
+    # missing, unstable
+    (X5, [None, X5], "missing kip-1313/v3-missing XRequest/validVersions",
+     "the latest version of X (5) uses header 2; bump it to 6 with header 3"),
+    (x("0-5", {"0-2": "1", "3+": "2"}, X5[1]), [X5], "missing kip-1313/v3-missing XRequest/headerVersions",
+     "the latest version of X (5) uses header 2; bump it to 6 with header 3"),
+    (x("0-6", {"0-2": "1", "3+": "2"}, X6[1]), [X5], "missing kip-1313/v3-missing XRequest/headerVersions",
+     "the latest version of X (6) uses header 2; bump it to 7 with header 3"),
+    (X1, [()], "missing kip-1313/v3-missing XRequest/headerVersions",
+     "X is new, but version 0 uses header 2; start with header 3"),
+    (x("0-5", {"0-2": "1", "3-4": "2", "5+": "3"}, X5[1], **UNSTABLE), [None, x("0-5", None, X5[1], **UNSTABLE)],
+     "unstable kip-1313/v3-missing XRequest/latestVersionUnstable",
+     "version 5 of X uses header 3, but is unstable: no broker offers it yet"),
+    (x("0", {"0+": "3"}, rpc("X", 1, "0", **FLEXIBLE)[1], **FLEXIBLE, **UNSTABLE), [None, ()],
+     "unstable kip-1313/v3-missing XRequest/latestVersionUnstable",
+     "version 0 of X uses header 3, but is unstable: no broker offers it yet"),
+    # wrong: headers
+    (x("0-5", {"0-2": "1", "3-4": "2", "5+": "3"}, X5[1]), [X5],
+     "wrong kip-1313/v3-on-released XRequest/headerVersions",
+     "version 5 had request header 2 and has 3; give the new header to a new version"),
+    (x("0-5", {"0+": "3"}, X5[1]), [X5], "wrong kip-1313/v3-on-released XRequest/headerVersions",
+     "versions 0-5 had request headers 1, 2, and now have 3; give the new header to a new version"),
+    (x("0-5", {"0-1": "1", "2+": "2"}, X5[1]), [X5], "wrong compat/header-changed XRequest/headerVersions",
+     "version 2 had request header 1 and has 2"),
+    ((X5[0], rpc("X", 1, "0-5", headerVersions={"0+": "1"})[1]), [X5],
+     "wrong compat/header-changed XResponse/headerVersions",
+     "versions 0-2 had response header 0 and have 1"),
+    (x("0-6", {**V3, "6+": "4"}, X6[1]), [None], "wrong kip-1313/header-unknown XRequest/headerVersions/6+",
+     "there is no RequestHeader version 4; its valid versions are 1-3"),
+    ((done_rpc()[0], rpc("X", 1, "0-6", headerVersions={"0-2": "0", "3+": "2"})[1]), [None],
+     "wrong kip-1313/header-unknown XResponse/headerVersions/3+",
+     "there is no response header 2; the highest is 1"),
+    (done_rpc(**NEVER), [None], "wrong kip-1313/body-not-flexible XRequest/headerVersions/3-5",
+     "XRequest is not flexible in 3-5, but request header 2 is; a version that is not flexible has an old header"),
+    # wrong: request and response
+    ((done_rpc()[0], X5[1]), [None], "wrong rpc/versions-differ XResponse/validVersions",
+     "XRequest has versions 0-6, XResponse has 0-5; change the two together"),
+    ((done_rpc()[0], X5[1]), [X5], "wrong rpc/versions-differ XRequest/validVersions",
+     "XRequest has versions 0-6, XResponse has 0-5; change the two together"),
+    (X5[:1], [None], "wrong rpc/response-missing XRequest/apiKey",
+     "XRequest has no response: no response of this set has apiKey 1"),
+    (X5[1:], [None], "wrong rpc/request-missing XResponse/apiKey",
+     "XResponse has no request: no request of this set has apiKey 1"),
+    # new
+    (x("0-1", {"0+": "3"}, X1[1], **FLEXIBLE), [()], "new",
+     "new, with header 3 from version 0"),
+    # exempt, frozen
+    (SASL, [None, SASL], "exempt",
+     "frozen at versions 0-1: it never carries the client instance id"),
+    (sasl("0-2"), [None, SASL], "wrong kip-1313/frozen-rpc SaslHandshakeRequest/validVersions",
+     "SaslHandshake is frozen at versions 0-1, not flexible, with request header 1; here it has versions 0-2"),
+    (sasl(headerVersions={"0+": "2"}), [None, SASL], "wrong kip-1313/frozen-rpc SaslHandshakeRequest/headerVersions/0+",
+     "SaslHandshake is frozen at versions 0-1, not flexible, with request header 1; here it has header 2"),
+    (sasl(flexibleVersions="1+"), [None, SASL], "wrong kip-1313/frozen-rpc SaslHandshakeRequest/flexibleVersions",
+     "SaslHandshake is frozen at versions 0-1, not flexible, with request header 1; here it is flexible in 1"),
+    ((), [SASL], "wrong kip-1313/frozen-rpc SaslHandshakeRequest/name",
+     "is in the base, but not in the head; it is frozen at versions 0-1 and must stay"),
+    (sasl("none"), [SASL], "wrong kip-1313/frozen-rpc SaslHandshakeRequest/validVersions",
+     "SaslHandshake is frozen at versions 0-1 and must stay; it has no valid version"),
+    # dead, gone
+    (DEAD, [None, X5], "dead",
+     "no valid version is left"),
+    ((), [DEAD], "dead",
+     "no valid version was left, and now the file is gone"),
+    ((), [X5], "wrong compat/message-removed XRequest/name",
+     'is in the base, but not in the head; to retire it, keep its files with "validVersions": "none"'),
+    # OffsetDelete and telemetry
+    (offsets(headerVersions={"0": "1", "1+": "3"}, **NEVER), [None, OFFSETS_0],
+     "wrong kip-1313/body-not-flexible OffsetDeleteRequest/headerVersions/1+",
+     "OffsetDeleteRequest is not flexible in 1, but request header 3 is; let its versions with header 3 be"),
+    (offsets(headerVersions={"0": "1", "1+": "2"}), [None, OFFSETS_0],
+     "wrong kip-1313/offset-delete OffsetDeleteRequest/headerVersions/1+",
+     "OffsetDelete must not use request header 2: its first flexible version already uses header 3"),
+    (offsets(), [None, OFFSETS_0], "wrong kip-1313/offset-delete OffsetDeleteRequest/flexibleVersions",
+     "OffsetDelete must not use request header 2: declare header 3 for its first flexible version"),
+    (offsets("0-2", headerVersions={"0": "1", "1": "2", "2+": "3"}), [None, OFFSETS_0],
+     "wrong kip-1313/offset-delete OffsetDeleteRequest/headerVersions/1",
+     "OffsetDelete must not use request header 2: its first flexible version already uses header 3"),
+    (offsets("0-2", headerVersions={"0-1": "1", "2+": "3"}, flexibleVersions="2+"), [None, OFFSETS_0],
+     "wrong kip-1313/offset-delete OffsetDeleteRequest/flexibleVersions",
+     "version 1 of OffsetDelete is its first flexible version and uses request header 3; here it is not flexible"),
+    (telemetry("PushTelemetry", {"0+": "2"}), [None],
+     "wrong kip-1313/telemetry-header PushTelemetryRequest/headerVersions/0+",
+     "PushTelemetryRequest 1 has no client instance id: the body lacks it, and request header 2 has none"),
+    (telemetry("PushTelemetry", {"0+": "3"}), [None],
+     "wrong kip-1313/telemetry-header PushTelemetryRequest/headerVersions/0+",
+     "PushTelemetryRequest 0 has the client instance id twice: in the body, and in request header 3"),
+    (telemetry("GetTelemetrySubscriptions", {"0": "2", "1+": "3"}, "0+"), [None],
+     "wrong kip-1313/telemetry-fields GetTelemetrySubscriptionsRequest/fields/0/versions",
+     "GetTelemetrySubscriptionsRequest has ClientInstanceId in version 0 only, not in 0+; from version 1 on it"),
+    (telemetry("GetTelemetrySubscriptions", {"0": "2", "1+": "3"}, response="0+"), [None],
+     "wrong kip-1313/telemetry-fields GetTelemetrySubscriptionsResponse/fields/0/versions",
+     "GetTelemetrySubscriptionsResponse has ClientInstanceId in version 0 only, not in 0+; from version 1 on it"),
+]  # fmt: skip
+"""An RPC of the head, bases, its status with what to look at, and the beginning of why."""
+
+
+@pytest.mark.parametrize(("head", "bases", "status", "why"), ROWS)
+def test_rows(head: Messages, bases: Sequence[Messages | None], status: str, why: str) -> None:
+    for base in bases:
+        row = row_of(*head, base=base)
+        where = f" {row.rule} {row.message_name}{row.pointer}" if row.rule else ""
+        assert (f"{row.status}{where}", row.message[: len(why)]) == (status, why)
+
+
+def test_other_headers_may_be_asked_for() -> None:
+    assert row_of(*X5, header=2).message == "version 5 uses header 2"
+    head = (*done_rpc(headerVersions={**V3, "6+": "4"}), request_header("1-5"))
+    row = row_of(*head, base=X5, header=5)
+    assert row.message == "the latest version of X (6) uses header 4; bump it to 7 with header 5"
+
+
+def test_a_mistake_of_many_rpcs_is_theirs() -> None:
+    headers = {"0-2": "1", "3-5": "2", "6+": "4"}
+    rows = rollout(SchemaSet((*done_rpc(headerVersions=headers), *done_rpc("Y", 2, headerVersions=headers), HEADER)))
+    assert {row.status for row in rows} == {"wrong"}
+
+
+def test_the_versions_and_headers_of_a_row() -> None:
+    row = row_of(*done_rpc(), base=X5)
+    assert (row.base_versions, row.versions, row.header_versions) == ("0-5", "0-6", {"0-2": 1, "3-5": 2, "6": 3})
+    row = row_of(*DEAD, base=X5)
+    assert (row.base_versions, row.versions, row.header_versions) == ("0-5", "none", {})
 
 
 def test_a_body_field_that_comes_with_the_header_is_noted() -> None:
@@ -421,31 +349,6 @@ def test_coordinator_records_are_not_rpcs() -> None:
     key = message(field(versions="0"), name="XKey", type="coordinator-key", validVersions="0", flexibleVersions="none")
     value = message(field(), name="XValue", type="coordinator-value")
     assert rollout(SchemaSet((key, value))) == []
-
-
-UNSTABLE: dict[str, Any] = {"latestVersionUnstable": True}
-TWO = {"0-2": "1", "3-5": "2", "6+": "4"}
-
-
-@pytest.mark.parametrize(
-    ("sentence", "head", "status"),
-    [
-        ("An RPC is not done while its version with the new header is unstable", done_rpc(**UNSTABLE), "unstable"),
-        ("nor while RequestHeader has no version 3", (*done_rpc(), request_header("1-2")), "wrong"),
-        ("with ClientInstanceId", (*done_rpc(), request_header("1-3", field("ClientId", "string"))), "wrong"),
-        ("It is wrong if a header version does not exist", done_rpc(headerVersions=TWO), "wrong"),
-        ("however many RPCs use it", (*done_rpc(headerVersions=TWO), *done_rpc("Y", 2, headerVersions=TWO)), "wrong"),
-        ("if the body is not flexible with header 3", done_rpc(flexibleVersions="none"), "wrong"),
-        ("if OffsetDelete uses header 2", offsets(), "wrong"),
-        ("if the files of an RPC were deleted", (), "wrong"),
-        ("To retire an RPC, keep the files", rpc("X", 1, "none", flexibleVersions="none"), "dead"),
-    ],
-)
-def test_each_sentence_of_the_guide(sentence: str, head: tuple[Message, ...], status: str) -> None:
-    header = () if any(message.name == "RequestHeader" for message in head) else (HEADER,)
-    base = offsets() if sentence.startswith("if the files") else ()
-    rows = rollout(SchemaSet((*head, *header)), SchemaSet(base) if base else None)
-    assert {row.status for row in rows} == {status}
 
 
 # What is written
@@ -478,30 +381,6 @@ def test_an_rpc_that_moves_to_another_set_is_neither_new_nor_gone() -> None:
     x, y = rpc("X", 1, "0-5"), rpc("Y", 2, "0-5")
     old, new = tree(a=(*x, *y, HEADER), b=(HEADER,)), tree(a=(*y, HEADER), b=(*x, HEADER))
     assert rows_of_trees(new, old) == [("X", "missing"), ("Y", "missing")]
-
-
-def test_version_0_of_telemetry_does_not_have_the_id_twice() -> None:
-    row = row_of(*telemetry("PushTelemetry", {"0+": "3"}))
-    assert (row.status, row.rule) == ("wrong", "kip-1313/telemetry-header")
-    assert row.message == (
-        "PushTelemetryRequest 0 has the client instance id twice: in the body, and in request header 3"
-    )
-
-
-@pytest.mark.parametrize("base", [None, ()])
-def test_a_new_rpc_with_an_unstable_version_alone_is_unstable(base: tuple[Message, ...] | None) -> None:
-    others: dict[str, Any] = {"headerVersions": {"0+": "3"}, "flexibleVersions": "0+", "latestVersionUnstable": True}
-    assert row_of(rpc("X", 1, "0", **others)[0], rpc("X", 1, "0", flexibleVersions="0+")[1], base=base).status == (
-        "unstable"
-    )
-
-
-def test_version_1_of_offset_delete_is_its_first_flexible_one() -> None:
-    others: dict[str, Any] = {"headerVersions": {"0-1": "1", "2+": "3"}, "flexibleVersions": "2+"}
-    head = (rpc("OffsetDelete", 47, "0-2", **others)[0], rpc("OffsetDelete", 47, "0-2", flexibleVersions="2+")[1])
-    for base in (None, rpc("OffsetDelete", 47, "0", flexibleVersions="none")):
-        row = row_of(*head, base=base)
-        assert (row.status, row.rule, row.pointer) == ("wrong", "kip-1313/offset-delete", "/flexibleVersions")
 
 
 @pytest.mark.parametrize("headers", [(), (request_header("0-3"),)])
