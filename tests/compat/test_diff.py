@@ -135,6 +135,7 @@ Y = definition(A, name="YRequest", apiKey=2)
 KEY: dict[str, Any] = {"name": "XKey", "flexibleVersions": "none"}
 OLD_KEY = definition(field(versions="2"), **KEYLESS, validVersions="2", **KEY)
 OF_A_KEY = {"type": "coordinator-key", "apiKey": 2, "validVersions": "0", **KEY}
+WITH_A_DEAD_ONE = {"X.json": definition(A), "Y.json": definition(name="Y", apiKey=2, **DEAD)}
 BROKEN = b'{"validVersions": '
 HALF_UNSTABLE = {"XRequest.json": definition(A, **UNSTABLE)}
 NEW_IN_5 = response(A, field("B", versions="5+", ignorable=True))
@@ -217,8 +218,8 @@ MESSAGES: dict[str, tuple[Files | bytes, Files | bytes, list[str]]] = {
         definition(A, B, name="YData", **KEYLESS),
         ["new-message none 0-5", "message-removed storage 0-5"],
     ),
-    "a dead message goes": ({"X.json": definition(A), "Y.json": definition(name="Y", apiKey=2, **DEAD)}, definition(A), []),
-    "a dead message comes": (definition(A), {"X.json": definition(A), "Y.json": definition(name="Y", apiKey=2, **DEAD)}, []),
+    "a dead message goes": (WITH_A_DEAD_ONE, definition(A), []),
+    "a dead message comes": (definition(A), WITH_A_DEAD_ONE, []),
     "a record type moves into the API key": (
         OLD_KEY, definition(field(versions="0"), **OF_A_KEY), ["record-type-moved source 2"]
     ),
@@ -335,7 +336,11 @@ STATEMENTS: list[tuple[Files | bytes, Files | bytes, list[str]]] = [
     ),
     (both(), {"XRequest.json": both()["XRequest.json"]}, ["error XResponse is gone, but XRequest is still there"]),
     (both(), {"XResponse.json": both()["XResponse.json"]}, ["error XRequest is gone, but XResponse is still there"]),
-    (both(), {"Y.json": Y}, ["warning XRequest is gone", "warning XResponse is gone", "info YRequest is new, with versions 0-5"]),
+    (
+        both(),
+        {"Y.json": Y},
+        ["warning XRequest is gone", "warning XResponse is gone", "info YRequest is new, with versions 0-5"],
+    ),
     (sasl("0-1"), sasl("0-3", "0-3"), [
         f"error SaslHandshake{half}: SaslHandshake is frozen at versions 0-1, and was given 2-3"
         for half in ("Request", "Response")
