@@ -7,6 +7,7 @@ code; `// kiplint: ignore-file[style] reason`, before the definition begins, of 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -16,8 +17,9 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import matching
 from kiplint.limits import DEFINITION_GLOBS
 from kiplint.text.decode import Comment, Problem, blank_text, comments
-from kiplint.text.lines import BOM, Lines
+from kiplint.text.lines import Lines
 from kiplint.text.show import printable, show, show_raw
+from kiplint.text.words import comma_parts
 
 Target = int | None
 """The line that a comment applies to; None for the whole file."""
@@ -63,21 +65,21 @@ def _unused_ignore(comment: Suppression, detail: str, *, removable: bool = False
 _MARK: Final = "kiplint:"
 _DIRECTIVE: Final = re.compile(r"kiplint:[ \t]*+(?P<word>[^\s\[]*+)[ \t]*+(?P<rest>.*)", re.DOTALL)
 _ARGUMENTS: Final = re.compile(r"\[(?P<selectors>[^\]]*+)\](?P<reason>.*)", re.DOTALL)
-_CODE: Final = re.compile(r"\S")
+_CODE: Final = re.compile(r"[^\s\ufeff][^\r\n]*+")
+"""Code, up to the end of its line."""
 _WILDCARD: Final = re.compile(r"[*?\[]")
 
 
 class Suppression(msgspec.Struct, frozen=True):
     """One request not to show findings.
 
-    `selectors` are as written (rules, packs or globs); `line` is the comment's own 1-based line, `target` the line that
-    it applies to, None for the whole file; `start` and `end` span the comment in characters.
+    `selectors` are as written (rules, packs or globs); `target` is the 1-based line that it applies to, None for the
+    whole file; `start` and `end` span the comment in characters.
     """
 
     selectors: tuple[str, ...]
     reason: str
-    line: int
-    target: int | None
+    target: Target
     start: int
     end: int
 
@@ -93,81 +95,48 @@ def parse_suppressions(text: str) -> Suppressions:
     """What the comments of a text (as `decode_text` gives it) suppress. Costs nothing when none of them tries to."""
     if _MARK not in text:
         return Suppressions()
-    items = list(_limit_globs(_Reader(text).read()))
-    return Suppressions(
-        tuple(item for item in items if isinstance(item, Suppression)),
-        tuple(item for item in items if isinstance(item, Problem)),
-    )
-
-
-def _limit_globs(items: Iterable[Suppression | Problem]) -> Iterator[Suppression | Problem]:
-    """The same, but with a problem for each comment that has wildcards beyond `DEFINITION_GLOBS`."""
+    lines = Lines(text)
+    code_lines = [lines.line_of(match.start()) for match in _CODE.finditer(blank_text(text))]
+    items: list[Suppression] = []
+    problems: list[Problem] = []
     patterns: set[str] = set()
-    for item in items:
+    for comment in comments(text):
+        if not comment.body(text).startswith(_MARK):
+            continue
+        line = lines.line_of(comment.start)
+        item = _suppression(comment, text, line, code_lines)
         if isinstance(item, Suppression):
             patterns.update(filter(_WILDCARD.search, item.selectors))
             if len(patterns) > DEFINITION_GLOBS:
-                detail = f"over {DEFINITION_GLOBS:,} selectors with wildcards in one file; name the rules"
-                yield Problem("malformed-ignore", detail, "", item.start, item.end)
-                continue
-        yield item
-
-
-class _Reader:
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._code = blank_text(text)
-        self._lines = Lines(text)
-        first = _CODE.search(self._code, 1 if text.startswith(BOM) else 0)
-        self._begin = first.start() if first else len(text)
-
-    def read(self) -> Iterator[Suppression | Problem]:
-        following: int | None = None
-        items: list[Suppression | Problem] = []
-        upper = len(self._text)
-        # From the last to the first: each comment then looks for code no further than to the next comment.
-        for comment in reversed(list(comments(self._text))):
-            code = _CODE.search(self._code, comment.end, upper)
-            following = code.start() if code else following
-            upper = comment.start
-            if comment.body(self._text).startswith(_MARK):
-                items.append(self._directive(comment, following))
-        return reversed(items)
-
-    def _directive(self, comment: Comment, following: int | None) -> Suppression | Problem:
-        directive = _DIRECTIVE.fullmatch(comment.body(self._text))
-        word = directive["word"] if directive else ""
-        if directive is None or word not in {"ignore", "ignore-file"}:
-            what = f"unknown word {show_raw(word)}" if word else "nothing"
-            return self._problem(comment, f"{what} after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]")
-        if comment.block:
-            return self._problem(comment, f"{word} in a block comment; write it after //")
-        arguments = _ARGUMENTS.fullmatch(directive["rest"])
-        parts = arguments["selectors"].split(",") if arguments else []
-        selectors = tuple(part.strip() for part in parts if part.strip())
-        if arguments is None or not selectors:
-            return self._problem(comment, f"{word} names no rule; write {word}[RULE] and a reason")
-        reason = arguments["reason"].strip().lstrip("-:, \t")
-        if not reason:
-            selector_text = show(", ".join(selectors))
-            return self._problem(comment, f"{word} of {selector_text} gives no reason; write one after the brackets")
-        return self._suppression(comment, word, selectors, reason, following)
-
-    def _suppression(
-        self, comment: Comment, word: str, selectors: tuple[str, ...], reason: str, following: int | None
-    ) -> Suppression | Problem:
-        line = self._lines.line_of(comment.start)
-        target: int | None = None
-        if word == "ignore-file":
-            if comment.start > self._begin:
-                return self._problem(comment, "ignore-file after the definition begins; write it at the top")
-        elif self._code[self._lines.starts[line - 1] : comment.start].strip(" \t" + BOM):
-            target = line
-        elif following is None:
-            return self._problem(comment, "ignore at the end of the file, where nothing follows it")
+                item = f"over {DEFINITION_GLOBS:,} selectors with wildcards in one file; name the rules"
+        if isinstance(item, Suppression):
+            items.append(item)
         else:
-            target = self._lines.line_of(following)
-        return Suppression(selectors, reason, line, target, comment.start, comment.end)
+            problems.append(Problem("malformed-ignore", item, "", comment.start, comment.end))
+    return Suppressions(tuple(items), tuple(problems))
 
-    def _problem(self, comment: Comment, detail: str) -> Problem:
-        return Problem("malformed-ignore", detail, "", comment.start, comment.end)
+
+def _suppression(comment: Comment, text: str, line: int, code_lines: list[int]) -> Suppression | str:
+    """What a comment on a line suppresses, or what is wrong with it; `code_lines` are the lines with code."""
+    directive = _DIRECTIVE.fullmatch(comment.body(text))
+    word = directive["word"] if directive else ""
+    if directive is None or word not in ("ignore", "ignore-file"):
+        what = f"unknown word {show_raw(word)}" if word else "nothing"
+        return f"{what} after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"
+    if comment.block:
+        return f"{word} in a block comment; write it after //"
+    arguments = _ARGUMENTS.fullmatch(directive["rest"])
+    selectors = tuple(comma_parts([arguments["selectors"]])) if arguments else ()
+    if arguments is None or not selectors:
+        return f"{word} names no rule; write {word}[RULE] and a reason"
+    reason = arguments["reason"].strip().lstrip("-:, \t")
+    if not reason:
+        return f"{word} of {show(', '.join(selectors))} gives no reason; write one after the brackets"
+    if word == "ignore-file":
+        if code_lines and code_lines[0] <= line:
+            return "ignore-file after the definition begins; write it at the top"
+        return Suppression(selectors, reason, None, comment.start, comment.end)
+    following = bisect_left(code_lines, line)
+    if following == len(code_lines):
+        return "ignore at the end of the file, where nothing follows it"
+    return Suppression(selectors, reason, code_lines[following], comment.start, comment.end)
