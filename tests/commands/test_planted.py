@@ -14,7 +14,7 @@ import pytest
 import kiplint.commands
 from kiplint.pipeline.commits import branch, commits_with_json, folders_of, inner_commit, tags
 from kiplint.sources.cleanup import close
-from kiplint.sources.git import own_repository
+from kiplint.sources.git import open_repository
 from sources.support import git
 from tools import definition, environment, field
 from tools import kiplint as run_kiplint
@@ -203,12 +203,11 @@ def test_a_commit_is_compared_as_it_was_made(tmp_path: Path, replacement: str) -
 
 def test_no_stage_of_the_pipeline_runs_it(log_file: Path) -> None:
     where = log_file.parent / "repository"
-    objects = own_repository(str(where), "kafka")
+    objects = open_repository(str(where))
     trees = [revision.git_tree for revision in branch(objects, "HEAD")]
     assert [revision.git_tree for revision in tags(objects, "?.*")] == trees
     assert [len(folders_of(objects, tree)) for tree in trees] == [1, 1]
     assert len(commits_with_json(objects, "HEAD")) == 2
     assert inner_commit(objects, "HEAD", "s/XRequest.json")
-    objects.close()
     close()
     assert not log_file.exists()

@@ -14,7 +14,6 @@ from kiplint import review
 from kiplint.commands.review.base import find_base
 from kiplint.commands.review.result import ReviewDocument
 from kiplint.engine.errors import UsageError
-from kiplint.sources.git import close_repositories
 from kiplint.sources.schema_files import SourceError
 from sources.support import git, make_repository, write
 from tools import definition, field, kiplint
@@ -48,7 +47,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("GITHUB_BASE_REF", "GITHUB_SHA", "CHANGE_TARGET", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path / "work")
-    close_repositories()
     return tmp_path / "work"
 
 

@@ -9,7 +9,6 @@ import msgspec
 import pytest
 
 from kiplint import migrate_kip_1313, review
-from kiplint.sources.git import close_repositories
 from slips.test_slips import SET, read_table
 from sources.support import commit, git, make_repository
 
@@ -34,7 +33,6 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     make_repository(root, {file.relative_to(SET).as_posix(): file.read_bytes() for file in SET.glob("*/*.json")})
     migrate_kip_1313(root)
     commit(root, {}, "2.0.0")
-    close_repositories()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         yield root

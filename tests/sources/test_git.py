@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import tracemalloc
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,7 @@ from kiplint.limits import Limit
 from kiplint.pipeline.commits import folders_of
 from kiplint.sources import cleanup
 from kiplint.sources import git as sources_git
-from kiplint.sources.git import Objects, open_repository
+from kiplint.sources.git import Outcome, open_repository
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
 from sources.support import (
@@ -199,24 +201,17 @@ def test_many_files_do_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert {file.path[5:]: file.data for schemas in sets("HEAD:") for file in schemas.files} == many
 
 
-def test_one_listing_a_tree_and_one_process_for_all_files(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_request_for_all_files_of_a_folder(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[str] = []
-    start = sources_git.start
+    run = sources_git.run
 
-    def record_start(options: list[str], command: list[str], env: dict[str, str]) -> object:
+    def record_run(options: Sequence[str], command: Sequence[str], *arguments: Any, **settings: Any) -> Outcome:
         commands.append(command[0])
-        return start(options, command, env)
+        return run(options, command, *arguments, **settings)
 
-    monkeypatch.setattr(sources_git, "start", record_start)
-    commit(kafka, {"metadata/B.json": GOOD}, "2.0.0")
-    old = open_sets(["1.0.0:", "1.0.0:metadata"], lambda path: True)
-    new = open_sets(["2.0.0:", BOTH[0]], lambda path: True)
-    assert [(a.directory, b.directory) for a, b in zip(old, new, strict=True)] == [
-        (f"1.0.0:{MESSAGE}", f"2.0.0:{MESSAGE}"),
-        ("1.0.0:metadata", "2.0.0:metadata"),
-        ("1.0.0:metadata", f"1.0.0:{MESSAGE}"),
-    ]
-    assert (commands.count("cat-file"), commands.count("ls-tree")) == (1, 7)  # a named file is looked up from the top
+    monkeypatch.setattr(sources_git, "run", record_run)
+    assert paths(f"1.0.0:{MESSAGE}") == BOTH
+    assert (commands.count("cat-file"), commands.count("ls-tree")) == (3, 1)  # revision, folder, and all its files
 
 
 @pytest.mark.parametrize(
@@ -325,13 +320,6 @@ def test_folders_without_end_and_without_files(kafka: Path, monkeypatch: pytest.
 def test_too_much_in_one_folder(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources_git, "GIT_OBJECTS", Limit(150, "bytes", "git"))
     assert error("1.0.0:") == f"the git repository {kafka} has more than 150 bytes"
-
-
-def test_reading_again_after_the_process_is_gone(kafka: Path) -> None:
-    assert paths(BOTH[0]) == [BOTH[0]]
-    repository: Objects = open_repository(None)
-    repository.close()
-    assert paths(BOTH[0]) == [BOTH[0]]
 
 
 def test_revision_of_two_lines(kafka: Path) -> None:

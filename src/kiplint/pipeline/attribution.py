@@ -13,7 +13,7 @@ import pyarrow as pa
 from kiplint.pipeline.commits import TAGS, inner_commit
 from kiplint.pipeline.history import GIT
 from kiplint.pipeline.rows import Row, table, text
-from kiplint.sources.git import close_repositories, open_repository
+from kiplint.sources.git import open_repository
 from kiplint.sources.schema_files import SourceError
 
 DESCENDS, PICKED, ELSE = 1, 2, 3
@@ -51,11 +51,8 @@ def attribute(schema: pa.Schema) -> Callable[[pa.Table, pa.Table], pa.Table]:
             for row in history
             if row["release"] is not None
         )
-        try:
-            bases = find_bases(history, releases)
-            inner = _inner_commits(history, rows)
-        finally:
-            close_repositories()
+        bases = find_bases(history, releases)
+        inner = _inner_commits(history, rows)
         shipped = ship(rows, releases, bases)
         return table(
             schema,

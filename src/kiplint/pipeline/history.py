@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha1
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.pipeline.commits import TAGS, Folder, Revision, branch, commits_with_json, folders_of, tags, tip
 from kiplint.pipeline.rows import Row, batches, rows_of, text
 from kiplint.sources.cleanup import close
-from kiplint.sources.git import Objects, is_repository, open_repository, own_repository
+from kiplint.sources.git import Objects, is_repository, open_repository
 from kiplint.sources.history import is_candidate
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import SourceError, kind_of
@@ -30,6 +31,8 @@ HISTORY: Final = """
     pull_request INT, kips ARRAY<STRING>, jiras ARRAY<STRING>, problem STRING,
     sets ARRAY<STRUCT<directory: STRING, tree: STRING, files: ARRAY<STRUCT<name: STRING, blob: STRING>>>>"""
 """A row for each revision; `sets` where its root is new to the line, and `files` where the set is. Or one problem."""
+AT_ONCE: Final = 500
+"""How many contents are read in one request."""
 _NAME: Final = re.compile(r"\w[\w.-]*", re.ASCII)
 Reader = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -75,14 +78,14 @@ def with_state(line: Line) -> Line:
         raise SourceError(f"no such file or directory: {line.location}")
     if line.kind == FILES:
         return line._replace(state=_digest(_folders_of_files(line.location)))
-    with closing(own_repository(line.location, line.location)) as objects:
-        if _is_of_tags(line.lineage):
-            tips = [(revision.release, revision.commit) for revision in _revisions(objects, line.lineage)]
-        else:
-            tips = [(line.lineage, tip(objects, line.lineage))]
-        is_shallow = objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
-        boundary = objects.run("rev-list", "--max-parents=0", "--all") if is_shallow else ""
-        return line._replace(state=_digest((tips, boundary)), is_shallow=is_shallow)
+    objects = open_repository(line.location)
+    if _is_of_tags(line.lineage):
+        tips = [(revision.release, revision.commit) for revision in _revisions(objects, line.lineage)]
+    else:
+        tips = [(line.lineage, tip(objects, line.lineage))]
+    is_shallow = objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
+    boundary = objects.run("rev-list", "--max-parents=0", "--all") if is_shallow else ""
+    return line._replace(state=_digest((tips, boundary)), is_shallow=is_shallow)
 
 
 def _is_of_tags(lineage: str) -> bool:
@@ -122,21 +125,21 @@ def _history(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
         folders = _folders_of_files(line["location"])
         yield {"position": 0, "commit": "", "git_tree": "", "author": "", "subject": "", **_content(folders, set())}
         return
-    with closing(own_repository(line["location"], line["location"])) as objects:
-        revisions = _revisions(objects, line["lineage"])
-        roots = {known["git_tree"]: known["root"] for known in line["known"] or ()}
-        changed = None if _is_of_tags(line["lineage"]) else commits_with_json(objects, line["lineage"])
-        known = {*roots.values()}
-        root = None
-        for position, revision in enumerate(revisions):
-            content = {"root": roots.get(revision.git_tree)}
-            if content["root"] is None and root and changed is not None and revision.commit not in changed:
-                content["root"] = root
-            elif content["root"] is None:
-                content = _content(folders_of(objects, revision.git_tree), known)
-            root = roots[revision.git_tree] = content["root"]
-            row = {**revision._asdict(), "time": _time(revision.time), "release": revision.release or None}
-            yield {"position": position, **row, **content}
+    objects = open_repository(line["location"])
+    revisions = _revisions(objects, line["lineage"])
+    roots = {known["git_tree"]: known["root"] for known in line["known"] or ()}
+    changed = None if _is_of_tags(line["lineage"]) else commits_with_json(objects, line["lineage"])
+    known = {*roots.values()}
+    root = None
+    for position, revision in enumerate(revisions):
+        content = {"root": roots.get(revision.git_tree)}
+        if content["root"] is None and root and changed is not None and revision.commit not in changed:
+            content["root"] = root
+        elif content["root"] is None:
+            content = _content(folders_of(objects, revision.git_tree), known)
+        root = roots[revision.git_tree] = content["root"]
+        row = {**revision._asdict(), "time": _time(revision.time), "release": revision.release or None}
+        yield {"position": position, **row, **content}
 
 
 def _content(folders: Sequence[Folder], known: set[str]) -> dict[str, Any]:
@@ -180,20 +183,37 @@ def read_blobs(schema: pa.Schema) -> Reader:
     def read(places: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
             for batch in places:
-                yield from batches(schema, (_blob(**row) for row in batch.to_pylist()), 200)
+                rows = batch.to_pylist()
+                some = (rows[at : at + AT_ONCE] for at in range(0, len(rows), AT_ONCE))
+                yield from batches(schema, (row for group in some for row in _blobs(group)), 200)
         finally:
             close()
 
     return read
 
 
-def _blob(kind: str, location: str, blob: str) -> Row:
-    try:
-        data = open_repository(location).read([blob])[0] if kind == GIT else _texts(location)[blob]
-    except (SourceError, OSError, KeyError) as error:
-        return {"blob": blob, "kind": "unreadable", "problem": f"{location}: {error}"}
-    content = kind_of(data)
-    return {"blob": blob, "kind": content, "size": len(data), "data": None if content == "other" else data}
+def _blobs(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows of the table `blobs`, those of a place read in one request."""
+    for (kind, location), group in groupby(rows, itemgetter("kind", "location")):
+        blobs = [row["blob"] for row in group]
+        try:
+            texts = _texts_in_git(location, blobs) if kind == GIT else _texts(location)
+            problem = f"{location}: it has no longer this object"
+        except (SourceError, OSError) as error:
+            texts, problem = {}, f"{location}: {error}"
+        for blob in blobs:
+            if blob in texts:
+                data = texts[blob]
+                content = kind_of(data)
+                yield {"blob": blob, "kind": content, "size": len(data), "data": None if content == "other" else data}
+            else:
+                yield {"blob": blob, "kind": "unreadable", "problem": problem}
+
+
+def _texts_in_git(location: str, blobs: Sequence[str]) -> dict[str, bytes]:
+    """The contents of blobs by their ids, without those that the repository lacks."""
+    objects = zip(blobs, open_repository(location).find_all(blobs), strict=True)
+    return {blob: found.data for blob, found in objects if found}
 
 
 @lru_cache(1)

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from shutil import rmtree
 from subprocess import PIPE, Popen
-from tempfile import mkdtemp
+from tempfile import TemporaryFile, mkdtemp
 from threading import Timer
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from kiplint.limits import GIT_LISTING, GIT_OBJECTS
 from kiplint.sources.cleanup import at_end
@@ -37,8 +37,6 @@ _TAME = tuple(
 
 SECONDS = 60.0
 """The limit on the time of a command, because folders that share subfolders can take git forever to list."""
-AT_ONCE = 30
-"""How many ids to send before the answers are read: they fit into the smallest pipe."""
 FOLDER, FILE, LINK, SUBMODULE = "040000", "100", "120000", "160000"
 """The modes of entries of a tree, and how those of files begin."""
 
@@ -73,17 +71,6 @@ def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
     return {**variables, **_QUIET, "GIT_ALLOW_PROTOCOL": protocols}
 
 
-def start(options: Sequence[str], command: Sequence[str], env: dict[str, str]) -> Any:
-    """A git process with three pipes; raises SourceError when there is no git to be run.
-
-    The command must not read the files of the work tree, which git passes through filters that a configuration names.
-    """
-    try:
-        return Popen(["git", *_TAME, *options, *command], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env)
-    except OSError as error:
-        raise SourceError(f"revisions and bundles are read with git, which cannot be run: {error.strerror}") from None
-
-
 class Outcome(NamedTuple):
     """The exit code of a command, negative if it was killed, and what it wrote."""
 
@@ -93,18 +80,32 @@ class Outcome(NamedTuple):
 
 
 def run(
-    options: Sequence[str], command: Sequence[str], env: dict[str, str], most: int = GIT_OBJECTS, seconds: float = 0
+    options: Sequence[str],
+    command: Sequence[str],
+    env: dict[str, str],
+    most: int = GIT_OBJECTS,
+    seconds: float = 0,
+    text: bytes = b"",
 ) -> Outcome:
-    """Run a git command; it is killed beyond `most` bytes of output, or after so many seconds, by default `SECONDS`.
+    """Run a git command on a text; it is killed beyond `most` bytes of output, or after `seconds`, or `SECONDS`.
 
-    Raises SourceError as `start` does.
+    The command must not read the files of the work tree, which git passes through filters that a configuration names.
+    Raises SourceError when there is no git to be run.
     """
-    process = start(options, command, env)
+    with TemporaryFile() as stdin:  # a pipe could fill up before git's output is read
+        stdin.write(text)
+        stdin.seek(0)
+        try:
+            process = Popen(["git", *_TAME, *options, *command], stdin=stdin, stdout=PIPE, stderr=PIPE, env=env)
+        except OSError as error:
+            raise SourceError(
+                f"revisions and bundles are read with git, which cannot be run: {error.strerror}"
+            ) from None
     timer = Timer(seconds or SECONDS, process.kill)
     timer.start()
     with process:  # which waits for git in the end, so that a signal has to kill it inside
         try:
-            process.stdin.close()
+            assert process.stdout and process.stderr
             out = process.stdout.read(most + 1)
             if len(out) > most:
                 process.kill()
@@ -134,7 +135,7 @@ def _require_trust(where: str, stderr: bytes) -> None:
 
 
 class Objects:
-    """The objects of one repository. The first request starts git. Threads must not share them.
+    """The objects of one repository, each request by a git of its own.
 
     `where` is what errors call it, `options` lead git there, and `ceiling` is a directory that git must not leave
     upwards on its way.
@@ -146,22 +147,14 @@ class Objects:
         self._env = environment(elsewhere=elsewhere)
         if ceiling:
             self._env["GIT_CEILING_DIRECTORIES"] = ceiling
-        self._process: Any = None
-
-    def close(self) -> None:
-        """Stop the process; the next request starts another one."""
-        process, self._process = self._process, None
-        if process:
-            process.kill()
-            process.communicate()
 
     def find(self, name: str) -> GitObject | None:
         """The object of a name as git understands it, or None; raises NoRepositoryError, SourceError."""
-        return None if "\n" in name or "\0" in name else self._ask([name])[0]
+        return None if "\n" in name or "\0" in name else self.find_all([name])[0]
 
     def read(self, ids: Sequence[str]) -> list[bytes]:
         """The bytes of objects by id, of an oversized one the beginning; raises SourceError when one is missing."""
-        answers = zip(ids, self._ask(ids), strict=True)
+        answers = zip(ids, self.find_all(ids), strict=True)
         return [answer.data if answer else self.refuse(name) for name, answer in answers]
 
     def run(self, *command: str) -> str:
@@ -195,47 +188,28 @@ class Objects:
             raise SourceError(f"{reason}; kiplint fetches nothing, so use a clone made without --filter")
         raise SourceError(f"the git repository {self.where} is damaged: object {name} cannot be read")
 
-    def _ask(self, names: Sequence[str]) -> list[GitObject | None]:
-        self._process = self._process or start(self._options, ["cat-file", "--batch"], self._env)
+    def find_all(self, names: Sequence[str]) -> list[GitObject | None]:
+        """The objects of several names, each as `find` gives it, in one request."""
+        text = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
+        result = run(self._options, ["cat-file", "--batch"], self._env, text=text)
+        if len(result.out) > GIT_OBJECTS:
+            raise SourceError(GIT_OBJECTS.exceeded(f"the git repository {self.where}"))
+        if result.code:
+            self._fail(result.err)
         answers: list[GitObject | None] = []
-        remaining: int = GIT_OBJECTS
-        try:
-            for at in range(0, len(names), AT_ONCE):
-                chunk = names[at : at + AT_ONCE]
-                self._process.stdin.write("".join(f"{name}\n" for name in chunk).encode("utf-8", "surrogateescape"))
-                self._process.stdin.flush()
-                for _ in chunk:
-                    answers.append(answer := self._receive(remaining))
-                    remaining -= len(answer.data) if answer else 0
-        except (OSError, ValueError):
-            self._fail()
-        except BaseException:
-            self.close()  # the next request would read the unread answers
-            raise
+        at = 0
+        for _ in names:
+            begin = result.out.index(b"\n", at) + 1
+            if result.out.endswith((b" missing\n", b" ambiguous\n"), at, begin):
+                answers.append(None)
+                at = begin
+            else:
+                name, kind, size = result.out[at:begin].decode().split()
+                answers.append(GitObject(name, kind, result.out[begin : begin + min(int(size), LARGEST_ENTRY)]))
+                at = begin + int(size) + 1
         return answers
 
-    def _receive(self, most: int) -> GitObject | None:
-        """The next answer; raises ValueError for anything else, such as the end of the output."""
-        pipe = self._process.stdout
-        line: bytes = pipe.readline()
-        if line.endswith((b" missing\n", b" ambiguous\n")):
-            return None
-        name, kind, size = line.decode().split()
-        remaining = int(size)
-        if min(remaining, LARGEST_ENTRY) > most:
-            raise SourceError(GIT_OBJECTS.exceeded(f"the git repository {self.where}"))
-        data: bytes = pipe.read(min(remaining, LARGEST_ENTRY))
-        remaining -= len(data)
-        while chunk := pipe.read(min(remaining, 1 << 16)):
-            remaining -= len(chunk)
-        if pipe.read(1) != b"\n":
-            raise ValueError
-        return GitObject(name, kind, data)
-
-    def _fail(self) -> NoReturn:
-        process, self._process = self._process, None
-        process.kill()
-        _, stderr = process.communicate()
+    def _fail(self, stderr: bytes) -> NoReturn:
         _require_trust(self.where, stderr)
         reason = complaint(stderr)
         if "not a git repository" in reason:
@@ -243,52 +217,37 @@ class Objects:
         raise SourceError(f"git cannot read the repository {self.where}: {reason}") from None
 
 
-_repositories: dict[tuple[str, str], Objects] = {}
-
-
 def open_repository(repository: str | None) -> Objects:
-    """The objects of a repository, which are shared in this process.
+    """The objects of a repository: a directory, or a bundle, which is unpacked once in this process.
 
     Git locates the repository itself, so that it refuses a repository of another owner (`safe.directory`). Raises
     SourceError for a repository that does not exist and for a bundle that cannot be unpacked. The first request raises
     it for a directory that is not a repository.
     """
-    path = os.path.realpath(repository or os.curdir)
-    key = path, "elsewhere" if repository else os.environ.get("GIT_DIR", "")
-    if key not in _repositories:
-        if not _repositories:
-            at_end(close_repositories)
-        _repositories[key] = own_repository(path, repository) if repository else Objects(path, (), elsewhere=False)
-    return _repositories[key]
-
-
-def close_repositories() -> None:
-    """Stop the git processes of all repositories; they can be opened again."""
-    while _repositories:
-        _repositories.popitem()[1].close()
-
-
-def own_repository(path: str, name: str) -> Objects:
-    """The objects of a repository for a single caller, such as a thread. The caller must close them.
-
-    `name` is the name of the repository in errors. Raises SourceError as `open_repository` does.
-    """
-    path = os.path.realpath(path)
+    if not repository:
+        return Objects(os.path.realpath(os.curdir), (), elsewhere=False)
+    path = os.path.realpath(repository)
     if os.path.isdir(path):
         if not _is_bare(path):
-            return Objects(name, ("-C", path), elsewhere=True)
+            return Objects(repository, ("-C", path), elsewhere=True)
         # `safe.bareRepository` is about repositories that git discovers; this one is named.
         options = ("-c", "safe.bareRepository=all", "-C", path)
-        return Objects(name, options, elsewhere=True, ceiling=os.path.dirname(path))
+        return Objects(repository, options, elsewhere=True, ceiling=os.path.dirname(path))
     try:
         beginning = read_file(path, 16, cut=True)
     except OSError as error:
-        raise SourceError(f"cannot read the repository {name}: {error.strerror}") from None
+        raise SourceError(f"cannot read the repository {repository}: {error.strerror}") from None
     if beginning.startswith(b"gitdir:") and os.path.basename(path) == ".git":
-        return Objects(name, ("-C", os.path.dirname(path)), elsewhere=True)
+        return Objects(repository, ("-C", os.path.dirname(path)), elsewhere=True)
     if beginning.startswith(b"# v") and beginning.endswith(b" git bundle\n"):
-        return Objects(name, (f"--git-dir={_unpack(name, path)}",), elsewhere=True)
-    raise NoRepositoryError(f"neither a git repository nor a bundle: {name}")
+        if path not in _unpacked:
+            _unpacked[path] = _unpack(repository, path)
+        return Objects(repository, (f"--git-dir={_unpacked[path]}",), elsewhere=True)
+    raise NoRepositoryError(f"neither a git repository nor a bundle: {repository}")
+
+
+_unpacked: dict[str, str] = {}
+"""By path of a bundle: the directory of its clone."""
 
 
 def is_repository(path: str) -> bool:
@@ -303,7 +262,12 @@ def _is_bare(path: str) -> bool:
 def _unpack(name: str, bundle: str) -> str:
     """Clone a bundle as a bare repository, removed when this process ends; raises SourceError for a broken bundle."""
     directory = mkdtemp(prefix="kiplint-")
-    at_end(lambda: rmtree(directory, ignore_errors=True))
+
+    def remove() -> None:
+        _unpacked.pop(bundle, None)
+        rmtree(directory, ignore_errors=True)
+
+    at_end(remove)
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
     env = environment(elsewhere=True, protocols="file")  # as git takes a bundle for
     result = run((), command, env, seconds=60 * SECONDS)
