@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 from pathlib import Path
 
@@ -58,11 +57,6 @@ def test_every_key(file: Path) -> None:
     assert result.rules == {"kip-1313/header-missing": RuleTable({"require": True})}
 
 
-def test_an_empty_file_says_nothing(file: Path) -> None:
-    assert read(file, "") == Config()
-    assert (Config().select, Config().fail_on) == (["default"], "error")
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -94,16 +88,6 @@ def test_mistakes_have_a_line(file: Path, text: str, problem: str) -> None:
 @pytest.mark.parametrize("text", ["select = [", "= 1", 'select = ["a"]\nselect = ["b"]', "\0"])
 def test_invalid_toml(file: Path, text: str) -> None:
     assert refusal(file, text).startswith(" not TOML: ")
-
-
-def test_bytes_that_are_not_text(file: Path) -> None:
-    file.write_bytes(b"\xff")
-    assert complaint(lambda: read_config(str(file))) == f"cannot read the configuration {file}: it is not UTF-8"
-
-
-def test_missing_paths(file: Path) -> None:
-    error = complaint(lambda: read_config(str(file)))
-    assert error == f"cannot read the configuration {file}: No such file or directory"
 
 
 def test_the_table_of_pyproject(tmp_path: Path) -> None:
@@ -139,26 +123,12 @@ def test_the_nearest_file_counts_and_then_the_first_name(tmp_path: Path) -> None
     assert find_config(str(inner)) == str(tmp_path / FILES[0])
 
 
-def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path) -> None:
-    inner = tmp_path / "a"
-    inner.mkdir()
-    (inner / "pyproject.toml").write_text("[tool.ruff]\n")
-    (tmp_path / ".kiplint.toml").write_text("")
-    assert find_config(str(inner)) == str(tmp_path / ".kiplint.toml")
-
-
 def test_links_are_followed_to_where_the_set_is(tmp_path: Path) -> None:
     real = tmp_path / "real/set"
     real.mkdir(parents=True)
     (tmp_path / "real/kiplint.toml").write_text("")
     (tmp_path / "link").symlink_to(real)
     assert find_config(str(tmp_path / "link")) == str(tmp_path / "real/kiplint.toml")
-
-
-def test_a_directory_of_that_name_is_not_a_file(tmp_path: Path) -> None:
-    (tmp_path / "a/kiplint.toml").mkdir(parents=True)
-    (tmp_path / "kiplint.toml").write_text("")
-    assert find_config(str(tmp_path / "a")) == str(tmp_path / "kiplint.toml")
 
 
 def test_the_published_schema() -> None:
@@ -185,16 +155,3 @@ def test_the_published_schema() -> None:
 def test_what_would_take_too_much(file: Path, text: str, expected: str) -> None:
     file.write_text(text)
     assert expected in complaint(lambda: read_config(str(file)))
-
-
-def test_paths_that_are_not_files(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.toml")
-    for name, output in {str(tmp_path / "pipe.toml"): "it is not a file", str(tmp_path): "Is a directory"}.items():
-        assert complaint(lambda name=name: read_config(name)) == f"cannot read the configuration {name}: {output}"  # type: ignore[misc]
-    assert complaint(lambda: read_config("/dev/zero")) == "cannot read the configuration /dev/zero: it is not a file"
-
-
-def test_a_tool_table_that_is_none(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("tool = 1 # [tool.kiplint]")
-    assert find_config(str(tmp_path)) == str(tmp_path / "pyproject.toml")
-    assert read_config(str(tmp_path / "pyproject.toml")) == Config()

@@ -130,116 +130,74 @@ def test_every_kind_of_element(kind: str, expression: str, result: object) -> No
     assert value(expression, elements[kind], kind) == result
 
 
-NOT_PART = " is not part of the rule language"
-LITERAL = " is not a literal of the rule language: use text or small whole numbers"
-NESTED = "a comprehension inside another is not part of the rule language; make it a fact"
 ONE_FOR = "a comprehension has one `for` with one variable"
+NESTED = "a comprehension inside another is not part of the rule language; make it a fact"
 
 
 @pytest.mark.parametrize(
     ("expression", "problem"),
     [
-        # attributes and names
-        ("name.upper", "upper is not a fact"),
         ("name.upper()", "name.upper is not a function of the rule language; did you mean upper?"),
         ("'{0.__class__}'.format(name)", "'{0.__class__}'.format is not a function of the rule language"),
         ("().__class__.__bases__", "__class__ is not a fact"),
-        ("message.__class__", "__class__ is not a fact"),
         ("message.__dict__['spec']", "__dict__ is not a fact"),
         ("message._valid", "_valid is not a fact; did you mean valid?"),
         ("message.spec", "spec is not a fact"),
-        ("kind", "kind is not a fact of a field"),
-        ("versions.intervals", "intervals is not a fact"),
         ("tag.real", "real is not a fact"),
         ("__builtins__", "__builtins__ is not a fact of a field"),
-        ("__debug__", "__debug__ is not a fact of a field"),
-        ("e", "e is not a fact of a field"),
-        ("p_words", "p_words is not a fact of a field"),
         ("len", "len is not a fact of a field"),
-        ("bounded", "bounded is not a fact of a field"),
-        # suggestions
         ("verions", "verions is not a fact of a field; did you mean versions?"),
-        ("Name", "Name is not a fact of a field; did you mean name?"),
         ("owner.feilds", "feilds is not a fact; did you mean fields?"),
         ("versions.lowst", "lowst is not a fact; did you mean lowest?"),
         ("any(item.nam for item in owner.fields)", "nam is not a fact; did you mean name?"),
         ("params.leest", "leest is not a parameter of the rule; did you mean least?"),
         ("params.__class__", "__class__ is not a parameter of the rule"),
-        ("params", "params is not a value by itself: write params. and the name of a parameter"),
-        (
-            "[params for x in owner.fields]",
-            "params is not a value by itself: write params. and the name of a parameter",
-        ),
-        ("params.on.real", "real is not a fact"),
-        ("lenght(name)", "lenght is not a function of the rule language; did you mean len?"),
-        # calls
+        ("[params]", "params is not a value by itself: write params. and the name of a parameter"),
         ("__import__('os')", "__import__ is not a function of the rule language"),
-        ("eval('1')", "eval is not a function of the rule language"),
-        ("open(name)", "open is not a function of the rule language"),
-        ("range(10)", "range is not a function of the rule language"),
-        ("sum([1])", "sum is not a function of the rule language"),
-        ("name()", "name is not a function of the rule language"),
         ("(len)(name)()", "len(name) is not a function of the rule language"),
-        ("len()", "len() takes 1 argument"),
         ("len(name, name)", "len() takes 1 argument"),
         ("startswith(name)", "startswith() takes 2 arguments"),
         ("len(obj=name)", "len() takes 1 argument"),
         ("max(*owner.fields)", "max() takes 1 argument"),
         ("max([1], **owner.by_name)", "max() takes 1 argument"),
-        ("sorted(owner.fields, key=len)", "sorted() takes 1 argument"),
-        # constructs
-        ("lambda: 1", "lambda: 1" + NOT_PART),
-        ("f'{name}'", "f'{name}'" + NOT_PART),
-        ("(x := 1)", "(x := 1)" + NOT_PART),
-        ("[*owner.fields]", "*owner.fields" + NOT_PART),
-        ("(yield)", "(yield)" + NOT_PART),
-        ("(yield from owner.fields)", "(yield from owner.fields)" + NOT_PART),
-        ("await name", "await name" + NOT_PART),
-        ("{item: 1 for item in owner.fields}", "{item: 1 for item in owner.fields}" + NOT_PART),
-        ("{**owner.by_name}", "{**owner.by_name}" + NOT_PART),
-        ("name[0:1]", "0:1" + NOT_PART),
-        ("name[::-1]", "::-1" + NOT_PART),
-        ("~1", "~1" + NOT_PART),
-        ("+1", "+1" + NOT_PART),
-        # operators
-        ("2 ** 10", "2 ** 10" + NOT_PART),
-        ("9 ** 9 ** 9", "9 ** 9 ** 9" + NOT_PART),
-        ("1 << 60", "1 << 60" + NOT_PART),
-        ("1 / 2", "1 / 2" + NOT_PART),
-        ("1 ^ 2", "1 ^ 2" + NOT_PART),
-        ("name @ name", "name @ name" + NOT_PART),
-        ("tag is 3", "tag is 3" + NOT_PART),
-        ("None is not tag", "None is not tag" + NOT_PART),
-        # literals
-        ("1.5", "1.5" + LITERAL),
-        ("1e3", "1000.0" + LITERAL),
-        ("1j", "1j" + LITERAL),
-        ("b'a'", "b'a'" + LITERAL),
-        ("...", "..." + LITERAL),
-        # comprehensions
         ("[a for a in owner.fields for b in owner.fields]", ONE_FOR),
         ("[a async for a in owner.fields]", ONE_FOR),
         ("[a for a, b in owner.fields]", ONE_FOR),
         ("[[b for b in owner.fields] for a in owner.fields]", NESTED),
         ("[a for a in owner.fields if any(b for b in owner.fields)]", NESTED),
-        (
-            "[name for name in owner.fields]",
-            "name is a name of its own here; call the comprehension's variable differently",
-        ),
-        (
-            "[params for params in owner.fields]",
-            "params is a name of its own here; call the comprehension's variable differently",
-        ),
-        (
-            "[_a for _a in owner.fields]",
-            "_a is a name of its own here; call the comprehension's variable differently",
-        ),
-        # text
+        ("[name for name in owner.fields]", "name is a name of its own here; call the comprehension's variable "),
+        ("[params for params in owner.fields]", "params is a name of its own here; "),
+        ("[_a for _a in owner.fields]", "_a is a name of its own here; "),
         ("-" * 900 + "1", "it nests too deeply"),
     ],
 )
 def test_what_is_refused(expression: str, problem: str) -> None:
     assert refusal(expression).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "lambda: 1", "f'{name}'", "(x := 1)", "(yield)", "(yield from owner.fields)", "await name",
+        "{item: 1 for item in owner.fields}", "{**owner.by_name}", "~1", "+1", "2 ** 10", "9 ** 9 ** 9", "1 << 60",
+        "1 / 2", "1 ^ 2", "name @ name", "tag is 3", "None is not tag",
+    ],
+)  # fmt: skip
+def test_what_is_not_part_of_the_language(expression: str) -> None:
+    assert refusal(expression) == f"{expression} is not part of the rule language"
+
+
+@pytest.mark.parametrize(
+    ("expression", "part"), [("[*owner.fields]", "*owner.fields"), ("name[0:1]", "0:1"), ("name[::-1]", "::-1")]
+)
+def test_a_part_that_is_not_part_of_the_language(expression: str, part: str) -> None:
+    assert refusal(expression) == f"{part} is not part of the rule language"
+
+
+@pytest.mark.parametrize("literal", ["1.5", "1000.0", "1j", "b'a'", "..."])
+def test_literals_that_are_refused(literal: str) -> None:
+    expected = f"{literal} is not a literal of the rule language: use text or small whole numbers"
+    assert refusal(literal) == expected
 
 
 @pytest.mark.parametrize(
@@ -257,12 +215,6 @@ def test_limits_are_exact() -> None:
     assert value("-" * MOST_LEVELS + "1", TOPIC) == 1
     for text in ("-" * (MOST_LEVELS + 1) + "1", "not " * 200 + "1", "[" * 150 + "]" * 150):
         assert refusal(text) == "it nests too deeply"
-
-
-def test_facts_of_other_kinds_are_unknown() -> None:
-    assert refusal("tag", "message") == "tag is not a fact of a message"
-    assert refusal("header_ranges", "field").startswith("header_ranges is not a fact of a field")
-    assert refusal("response", "header_range").startswith("response is not a fact of a header range")
 
 
 @given(st.text(max_size=40) | st.lists(st.sampled_from(
@@ -354,13 +306,6 @@ def test_rules_find_what_breaks_them() -> None:
     ]
 
 
-def test_rules_keep_their_own_params() -> None:
-    first = rule(when="len(name) > params.least", message="{params.least}")
-    second = replace(first, params={"least": 4}, spec=replace(first.spec, id="s"))
-    result = [(number, item.element, item.message) for number, item in violations([first, second], WHOLE.fields)]
-    assert result == [(0, TOPIC, "3"), (0, COUNT, "3"), (1, TOPIC, "4"), (1, COUNT, "4")]
-
-
 def test_levels_are_tried_in_order() -> None:
     levels = [
         ConditionalSeverity(when="tag == 3", severity="warning"),
@@ -393,7 +338,3 @@ def test_levels_are_tried_in_order() -> None:
 )
 def test_shown(thing: object, text: str) -> None:
     assert as_text(thing) == text
-
-
-def test_functions_have_a_meaning() -> None:
-    assert all(function.about.endswith(".") for function in FUNCTIONS.values())

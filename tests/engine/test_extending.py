@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fnmatch import translate
 from pathlib import Path
 
 import pytest
@@ -140,15 +139,6 @@ def test_a_rule_that_does_not_exist_is_reported_with_its_place(tree: Path) -> No
     assert error.endswith("base.toml:3: no rule matches tags/gpa; did you mean tags/gap?")
 
 
-def test_a_diff_heeds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    old, new = definition(field("A", default="1")), definition(field("A", default="2"))
-    write(tmp_path, {"old/XRequest.json": old, "new/XRequest.json": new})
-    ignores = {"new/X*": ["compat/default-changed"]}
-    assert [change.rule for change in kiplint.diff("old", "new").changes] == ["compat/default-changed"]
-    assert kiplint.diff("old", "new", config={"per-file-ignores": ignores}).changes == ()
-
-
 def test_a_chain_has_an_end(tmp_path: Path) -> None:
     files = {f"{n}.toml": f'extend = "{n + 1}.toml"\n' for n in range(2_000)} | {"2000.toml": ""}
     write(tmp_path, {name: text.encode() for name, text in files.items()})
@@ -156,35 +146,3 @@ def test_a_chain_has_an_end(tmp_path: Path) -> None:
     error = complaint(lambda: read_config(str(tmp_path / "0.toml")))
     place = tmp_path / "20.toml"
     assert error == f"{place}:1: extend: {CONFIGURATIONS.exceeded(f'the chain that ends with {place}')}"
-
-
-@pytest.mark.parametrize(
-    ("base", "expected"),
-    [
-        (r"\u006biplint.toml", "{0}/kiplint.toml extends itself, by way of 1 files"),
-        (r"no\u0041", "there is no file {0}/noA"),
-    ],
-)
-def test_a_base_that_is_spelt_with_escapes(tmp_path: Path, base: str, expected: str) -> None:
-    file = tmp_path / "kiplint.toml"
-    file.write_text(f'\nextend = "{base}"\n')
-    assert complaint(lambda: read_config(str(file))) == f"{file}:2: extend: {expected.format(tmp_path)}"
-
-
-def test_many_globs_are_each_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[str] = []
-
-    def record_glob(glob: str) -> str:
-        calls.append(glob)
-        return translate(glob)
-
-    monkeypatch.setattr("kiplint.text.files.translate", record_glob)
-    globs = [f"**/*{n}*/x*" for n in range(900)]
-    ignores = {glob: ["*/*"] for glob in globs}
-    for name in ("A", "B", "C"):
-        (tmp_path / f"{name}Request.json").write_bytes(
-            definition(*[field(f"f{n}") for n in range(9)], name=f"{name}Request")
-        )
-    result = kiplint.check(tmp_path, config={"exclude": globs, "per-file-ignores": ignores}, select=["style"])
-    assert len(result.findings) >= 27
-    assert sorted(set(globs)) == sorted(glob for glob in calls if glob in set(globs))

@@ -101,11 +101,6 @@ def test_the_headers_that_there_are_are_known_without_their_files(
     assert [finding.message for finding in findings_in(headers, beside=beside, name=name, **others)] == [expected]
 
 
-def test_a_key_that_cannot_be_read_does_not_offer_none() -> None:
-    (finding,) = findings_in('{"0-2": "1", "3..": "2"}')
-    assert finding.message == 'the key "3.." is not "N", "N-M" or "N+"'
-
-
 def test_one_finding_for_all_that_declare_no_header() -> None:
     files = {
         f"{name}Request.json": definition(field(), name=f"{name}Request", apiKey=n) for n, name in enumerate("ABC")

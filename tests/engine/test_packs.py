@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from kiplint.commands.rules import rule_of
 from kiplint.engine.config import Config
 from kiplint.engine.language import FIXERS
 from kiplint.engine.packs import load_pack, shipped, shipped_rules
 from kiplint.engine.rule import Rule, pack_schema
 from kiplint.engine.ruleset import load_rules
-from tools import check, complaint, definition, field, ids
+from tools import check, complaint, definition, field
 
 JSON5 = """
 // The rules of our house.
@@ -76,31 +75,6 @@ def test_a_pack_in_json5_finds_mistakes(file: Path) -> None:
     assert (first.pointer, first.fixable, first.span.line) == ("/name", False, 2)
     assert (second.rule, second.severity, second.source) == ("house/no-uuid", "warning", "another page")
     assert (second.message, second.pointer, second.fixable) == ("Id is a uuid", "/fields/0/type", False)
-
-
-def test_a_pack_in_json_with_comments(file: Path) -> None:
-    text = "// Ours.\n" + pack(rule(id="a", when="tag == 0 // 1"), rule(id="b"))
-    assert [message.id for message in load(file, text)] == ["house/a", "house/b"]
-
-
-def test_rules_carry_what_the_pack_says(file: Path) -> None:
-    first, second = load(file, JSON5)
-    assert (first.pack, first.id, first.severity, first.source, first.title) == (
-        "house", "house/data-prefix", "error", "our wiki", "Data prefix",
-    )  # fmt: skip
-    assert (first.params, first.origin) == ({"prefix": "Acme"}, str(file))
-    assert (second.severity, second.source, second.spec.fix, second.spec.on) == (
-        "warning",
-        "another page",
-        "suggestion",
-        "warning",
-    )
-
-
-def test_a_pack_runs_beside_the_shipped_ones(file: Path) -> None:
-    file.write_text(JSON5)
-    data = definition(field("Id", "uuid", about="An id."), type="data", name="Other", apiKey=None)
-    assert ids(check({"Other.json": data}, Config(rule_packs=[str(file)]))) == ["house/data-prefix", "house/no-uuid"]
 
 
 @pytest.mark.parametrize(
@@ -194,24 +168,12 @@ def test_a_pack_needs_a_name_of_its_own(file: Path, name: str) -> None:
     assert error == f"{file}: there is already a pack {name}; give yours another name"
 
 
-def test_a_pack_is_not_loaded_twice(file: Path) -> None:
-    file.write_text(pack(rule()))
-    error = complaint(lambda: load_rules(Config(rule_packs=[file.name] * 2), str(file.parent)))
-    assert error == f"{file}: there is already a pack house; give yours another name"
-
-
 def test_a_rule_that_fails_while_it_runs(file: Path) -> None:
     file.write_text(pack(rule(expect="1 // tag == 1")))
     config = Config(select=["house"], rule_packs=[str(file)])
     error = complaint(lambda: check(definition(field("A", tag=1), field("B", tag=0)), config))
     assert error.startswith(f"{file}: house/one fails: integer division")
     assert error.endswith(" by zero (at B)")
-
-
-def test_a_message_that_fails_while_it_is_written(file: Path) -> None:
-    file.write_text(pack(rule(when="tag is None", expect="", message="{message.by_name['Z'].name}")))
-    config = Config(select=["house"], rule_packs=[str(file)])
-    assert complaint(lambda: check(definition(field("A")), config)) == f"{file}: house/one fails: 'Z' (at A)"
 
 
 def test_shipped_packs_lie_where_they_are_looked_for() -> None:
@@ -254,28 +216,3 @@ def test_invalid_packs(tmp_path: Path, name: str, expected: str) -> None:
 
 
 # What rules give as their reasons is what happened, and all that speak of one thing say the same of it
-
-
-def why(name: str) -> str:
-    return rule_of(name).spec.why
-
-
-@pytest.mark.parametrize("name", ["kip-1313/frozen-rpc", "compat/frozen-bumped"])
-def test_kafka_9577_was_about_clients_up_to_2_4(name: str) -> None:
-    rule: Rule = rule_of(name)
-    assert "KAFKA-9577" in rule.source
-    assert rule.spec.why.startswith("Clients up to 2.4 send the highest version that both sides have")
-    assert "broker" not in rule.spec.why.lower()
-
-
-def test_where_the_encoding_of_the_client_id_comes_from() -> None:
-    assert rule_of("kip-511/client-id-encoding").source == "RequestHeader's own comment, KIP-1313"
-
-
-def test_the_kip_has_the_cluster_id_as_a_string_and_kafka_nullable() -> None:
-    assert "The KIP specifies a plain string. Kafka makes it nullable" in why("kip-78/cluster-id")
-
-
-def test_how_an_old_broker_reads_the_id() -> None:
-    text = why("kip-1313/v3-on-released")
-    assert text.endswith("It reads an untagged instance id as tagged fields and body, and skips a tagged instance id.")

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import ROOT
 from kiplint.commands.check.run import CheckResult
-from kiplint.engine.config import Config, RuleTable
+from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding, Location, Span, location_of
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
@@ -57,13 +57,6 @@ def test_only_requested_files_are_reported() -> None:
     assert other.sources == {"XRequest.json": half("request")}
 
 
-def test_a_message_that_cannot_be_read_is_a_file_all_the_same() -> None:
-    rules = make_ruleset(CONFIG, load_rules(CONFIG, ""))
-    result = check_set([Input("A.json", b"{"), Input("B.json", half("request"))], rules, partial=True)
-    assert (result.files, result.messages) == (2, 1)
-    assert ids(result.findings) == ["syntax/invalid-json"]
-
-
 def test_a_needed_rpc_that_cannot_be_read_is_not_missing() -> None:
     folder = ROOT / "fixtures" / "kip-35" / "api-versions-missing" / "bad"
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -82,10 +75,6 @@ def test_a_partial_set_misses_no_half() -> None:
 def test_the_rest_of_a_broken_file_is_linted() -> None:
     data = definition(field("A", "int3"), extra=1).replace(b"\n}", b",\n}")
     assert sorted(ids(findings(data))) == ["fields/unknown-type", "shape/unknown-property", "syntax/trailing-comma"]
-
-
-def test_nothing_is_nothing() -> None:
-    assert check({}, CONFIG) == []
 
 
 @pytest.mark.parametrize(
@@ -168,29 +157,6 @@ def test_fingerprints_differ_by_message_and_field(other: bytes) -> None:
     assert len(fingerprints(other)) == 2
 
 
-def test_fingerprints_differ_by_rule() -> None:
-    data = definition(field("A", tag=-1, taggedVersions="0-1"))
-    findings = check(data, Config(select=["tags"]))
-    assert len({finding.fingerprint for finding in findings}) == len(findings) > 2
-
-
-def test_findings_say_where_their_rule_is_from() -> None:
-    (finding,) = findings(definition(field("A", tag=1, taggedVersions="3+")), select=["tags/gap"])
-    assert (finding.source, finding.message_name, finding.fixable) == ("KIP-482", "XRequest", False)
-    (two,) = findings(definition(apiKey="1"), select=["shape"])
-    assert (two.rule, two.severity, two.fixable) == ("shape/coerced-value", "warning", False)
-
-
-@pytest.mark.parametrize(
-    ("versions", "valid", "severity"),
-    [("0", "1-2", "info"), ("none", "0-2", "error")],
-)
-def test_softer_levels(versions: str, valid: str, severity: str) -> None:
-    data = definition(field("A", versions=versions), validVersions=valid)
-    (finding,) = findings(data, select=["versions/never-present"])
-    assert finding.severity == severity
-
-
 @pytest.mark.parametrize("severity", ["error", "warning", "info"])
 def test_a_requested_severity(severity: str) -> None:
     """It replaces the rule's own; where it is not that, the softer levels are not looked at."""
@@ -223,21 +189,6 @@ def test_only_the_most_specific_rule_reports(later: Any, says: str) -> None:
     assert ids(findings(data, select=["conventions"])) == [f"conventions/{says}"]
     others = [f"conventions/{says}", "conventions/later-without-default"]
     assert says not in ids(findings(data, select=["conventions"], ignore=others))
-
-
-def test_params_reach_the_rule() -> None:
-    data = half("request", listeners=["broker", "edge"])
-    rule = "rpc/listeners-unknown"
-    assert ids(findings(data, select=[rule])) == [rule]
-    assert ids(findings(data, select=[rule], rules={rule: RuleTable({"known": ["broker", "edge"]})})) == []
-    (finding,) = findings(data, select=[rule], rules={rule: RuleTable({"known": ["controller"]})})
-    assert finding.message == "broker, edge is not a listener; a listener is one of controller"
-
-
-def test_a_rule_that_is_not_selected_says_nothing() -> None:
-    data = definition(field("A", "int3", tag=1, taggedVersions="3+"))
-    assert ids(findings(data, select=["tags"])) == ["tags/gap"]
-    assert ids(findings(data, select=["tags"], ignore=["tags/gap"])) == []
 
 
 def test_a_finding_about_a_set_is_at_its_directory() -> None:

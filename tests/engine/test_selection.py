@@ -90,12 +90,6 @@ def test_severities(severity: dict[str, str], expected: dict[str, str]) -> None:
     assert severities(["tags"], severity=severity) == expected
 
 
-def test_a_pack_s_severity_leaves_what_is_off() -> None:
-    assert severities(["default"], severity={"style": "error", "all": "info", "style/*": "error"}) == {
-        "tags/gap": "info", "tags/order": "info", "style/about": "error", "rpc/frozen": "info",
-    }  # fmt: skip
-
-
 def test_a_severity_switches_a_rule_on_or_off() -> None:
     assert severities(["default"], severity={"style/space": "info"})["style/space"] == "info"
     assert "tags/gap" not in severities(["default"], severity={"tags/gap": "off"})
@@ -141,13 +135,6 @@ def test_params_are_laid_over_those_of_the_pack() -> None:
 
 
 @pytest.mark.parametrize(
-    "values", [{"words": ["b", "c"]}, {"words": [1]}, {"table": {}}, {"table": {"x": 1}}, {"on_": False}, {"text": ""}]
-)
-def test_params_of_the_right_type(values: dict[str, Any]) -> None:
-    assert with_params(**values).items() >= values.items()
-
-
-@pytest.mark.parametrize(
     ("values", "problem"),
     [
         ({"least": "4"}, "the parameter least of rpc/frozen is of type int, not str"),
@@ -177,12 +164,6 @@ def test_params_that_do_not_fit(values: dict[str, Any], problem: str) -> None:
 def test_params_of_no_rule(name: str, problem: str) -> None:
     config = Config(rules={name: RuleTable({"x": 1})})
     assert complaint(lambda: make_ruleset(config, RULES)) == problem
-
-
-def test_what_is_known_is_more_than_what_runs() -> None:
-    rules = make_ruleset(Config(select=["tags/gap"], severity={"style/about": "error"}), RULES)
-    assert [rule.id for rule in rules.rules] == ["tags/gap"]
-    assert {rule.id: rule.severity for rule in rules.all_rules}["style/about"] == "error"
 
 
 def test_the_default_is_every_shipped_rule_that_is_not_off() -> None:

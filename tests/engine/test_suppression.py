@@ -48,10 +48,6 @@ def test_the_line_below(selector: str) -> None:
     assert rules_and_lines(above=f"\n      // kiplint: ignore[{selector}] it is known") == [(ABOUT, 4)]
 
 
-def test_the_line_itself() -> None:
-    assert rules_and_lines(end=f" // kiplint: ignore[{GAP}] it is known") == [(ABOUT, 4)]
-
-
 def test_a_comment_at_the_end_of_a_line_applies_to_that_line() -> None:
     assert rules_and_lines(above=f"// kiplint: ignore[{ABOUT}] it is known") == [(GAP, 5)]
     assert rules_and_lines(above=f"// kiplint: ignore[{GAP}] it is known") == [
@@ -59,11 +55,6 @@ def test_a_comment_at_the_end_of_a_line_applies_to_that_line() -> None:
         ("style/unused-ignore", 4),
         (GAP, 5),
     ]
-
-
-def test_several_comments_above_one_line() -> None:
-    above = f"\n      // kiplint: ignore[{NEGATIVE}] no\n      // a remark\n      // kiplint: ignore[{GAP}] yes"
-    assert rules_and_lines(above=above) == [(ABOUT, 4), ("style/unused-ignore", 5)]
 
 
 @pytest.mark.parametrize(
@@ -78,11 +69,6 @@ def test_several_comments_above_one_line() -> None:
 )
 def test_the_whole_file(selector: str, expected: list[tuple[str, int]]) -> None:
     assert rules_and_lines(file=f"// kiplint: ignore-file[{selector}] generated\n") == expected
-
-
-def test_the_whole_file_after_other_comments() -> None:
-    file = f"// A licence.\n\n// kiplint: ignore-file[{GAP}] generated\n// more\n"
-    assert rules_and_lines(file=file) == [(ABOUT, 8)]
 
 
 @pytest.mark.parametrize(
@@ -101,12 +87,6 @@ def test_ignores_without_effect(comment: str, problem: str | None) -> None:
     assert problem is None or text == [problem]
 
 
-def test_a_malformed_ignore_ignores_nothing() -> None:
-    end = f" // kiplint: ignore[{GAP}]\n"
-    assert messages(end=end) == [f'ignore of "{GAP}" gives no reason; write one after the brackets']
-    assert (GAP, 5) in rules_and_lines(end=end)
-
-
 def test_an_ignore_of_a_rule_that_does_not_run_is_not_unused() -> None:
     end = f" // kiplint: ignore[{NEGATIVE}] why"
     assert rules_and_lines(end=end) == [(ABOUT, 4), (GAP, 5), ("style/unused-ignore", 5)]
@@ -114,21 +94,8 @@ def test_an_ignore_of_a_rule_that_does_not_run_is_not_unused() -> None:
     assert rules_and_lines(end=end, select=("tags", "style/unused-ignore")) == [(GAP, 5), ("style/unused-ignore", 5)]
 
 
-def test_an_ignore_of_an_unknown_rule_is_unused_whatever_runs() -> None:
-    end = " // kiplint: ignore[tags/gpa] why"
-    assert rules_and_lines(end=end, select=("syntax", "style/unused-ignore")) == [("style/unused-ignore", 5)]
-
-
 def test_ignores_of_rules_that_are_off_are_not_unused() -> None:
     assert rules_and_lines(end=" // kiplint: ignore[syntax/block-comment] why") == [(ABOUT, 4), (GAP, 5)]
-
-
-def test_without_the_rule_nobody_asks_about_unused_ignores() -> None:
-    assert rules_and_lines(end=f" // kiplint: ignore[{NEGATIVE}] why", select=("tags",)) == [(GAP, 5)]
-
-
-def test_a_comment_in_a_string_ignores_nothing() -> None:
-    assert rules_and_lines(above=f'"about": "// kiplint: ignore[{GAP}] why.",') == [(GAP, 5)]
 
 
 def test_a_clean_file_with_an_ignore_is_looked_at() -> None:
@@ -147,13 +114,6 @@ def test_syntax_can_be_ignored_too() -> None:
     text = TEXT.replace("{ABOVE}", "").replace("{END}", "").replace("\n  ]", ",\n  ]")
     files = {"X.json": text.replace("{FILE}", "// kiplint: ignore-file[syntax/trailing-comma] why\n").encode()}
     assert [finding.rule for finding in check(files)] == [ABOUT, GAP]
-
-
-def test_one_line_with_many_comments_above() -> None:
-    above = "".join(
-        f"\n      // kiplint: ignore[{pattern}] known" for pattern in (GAP, "tags/*", "tags", "all", NEGATIVE)
-    )
-    assert rules_and_lines(above=above) == [(ABOUT, 4), ("style/unused-ignore", 9)]
 
 
 def test_too_many_selectors_with_wildcards() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.load import Definition, load
+from kiplint.model.load import Definition
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.types import respelt
@@ -31,13 +31,6 @@ from tools import field, message, rpc
 )
 def test_arrays_in_the_notation_of_other_languages(text: str, expected: str) -> None:
     assert respelt(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [("string[]", "[]string"), ("[]int", "[]int32"), ("byte[]", "bytes"), ("strng", "string")]
-)
-def test_the_type_that_is_meant_is_whole(text: str, expected: str) -> None:
-    assert message(field(kind=text)).fields[0].meant_type == expected
 
 
 @pytest.mark.parametrize(("tags", "free"), [([], 0), ([0, 1], 2), ([0, 2], 1), ([1], 0), ([0, 0], 1), ([-1], 0)])
@@ -122,11 +115,6 @@ def test_a_gap_only_where_no_range_of_the_map_covers_it() -> None:
     assert [entry.furthest and entry.furthest.key for entry in request.header_ranges] == [None, "0-8", "0-8", "9-13"]
 
 
-def test_an_overlap_with_a_range_further_back() -> None:
-    request = message(headerVersions={"0-8": "1", "1-2": "2", "4+": "2"})
-    assert [str(entry.overlap) for entry in request.header_ranges] == ["none", "1-2", "4-8"]
-
-
 @pytest.mark.parametrize(
     ("headers", "clear"),
     [
@@ -138,14 +126,6 @@ def test_an_overlap_with_a_range_further_back() -> None:
 )
 def test_whether_the_map_can_be_read(headers: dict[str, str], clear: bool) -> None:
     assert message(headerVersions=headers).reads_headers is clear
-
-
-def test_a_key_given_twice_is_not_clear() -> None:
-    text = b"""{"name": "XRequest", "type": "request", "apiKey": 1, "validVersions": "0-3", "flexibleVersions": "none",
-      "headerVersions": {"0-2": "1", "3+": "1", "3+": "2"}, "fields": []}"""
-    request = load("XRequest.json", text).message
-    assert request is not None
-    assert (request.spoils_headers, request.reads_headers) == (True, False)
 
 
 # Files that could not be read
@@ -166,11 +146,3 @@ def test_what_an_unread_file_is_probably_called(file: str, data: bytes, names: t
 def test_a_half_in_an_unparsable_file_is_not_missed(unparsable: list[str], partial: bool) -> None:
     (pair,) = SchemaSet((rpc("X", 1, "0")[0],), unparsable_names=frozenset(unparsable)).rpcs
     assert pair.may_be_partial is partial
-
-
-def test_versions_that_cannot_be_read() -> None:
-    request, response = rpc("X", 1, "0")
-    (pair,) = SchemaSet((request, response)).rpcs
-    assert not pair.response.valid_problem
-    (two,) = SchemaSet((message(name="XRequest", apiKey=1, validVersions="0..3"), response)).rpcs
-    assert two.request.valid_problem

@@ -86,24 +86,3 @@ def test_tags_count_in_each_struct() -> None:
     inner = [field("C", tag=0, taggedVersions="3+"), field("D", tag=2, taggedVersions="3+")]
     whole = message(field("A", tag=0, taggedVersions="3+"), field("B", "S", fields=inner))
     assert [x.skipped_tags for x in (whole, *whole.structs)] == [{}, {1: 1}]
-
-
-def test_fields_by_name() -> None:
-    whole = message(field("A", "int8"), field("B"), field("A", "int16"))
-    assert {name: struct.type for name, struct in whole.by_name.items()} == {"A": "int8", "B": "int32"}
-
-
-def test_tagged_fields_have_a_number() -> None:
-    fields = message(field("A"), field("B", tag=0), field("C", taggedVersions="3+")).tagged_fields
-    assert [item.name for item in fields] == ["B"]
-
-
-def test_map_keys() -> None:
-    map_field = field("A", "[]S", fields=[field("B", mapKey=True), field("C")])
-    plain = field("D", "[]T", fields=[field("E", mapKey=False)])
-    assert {struct.name: struct.has_map_keys for struct in message(map_field, plain).structs} == {"S": True, "T": False}
-
-
-def test_no_fields_at_all() -> None:
-    for whole in (message(), message(fields=None)):
-        assert (whole.fields, whole.by_name, whole.tagged_fields, whole.duplicate_names) == ((), {}, (), {})

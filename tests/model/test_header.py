@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from kiplint.model.headers import HeaderRange
-from kiplint.versions import NONE
 from tools import message, schema_set
 
 
@@ -26,10 +25,6 @@ def test_entries_come_in_the_order_of_versions() -> None:
     assert [entry.is_last for entry in result] == [False, False, False, True]
     assert [entry.previous.key if entry.previous else None for entry in result] == [None, "x", "0-1", "2-4"]
     assert [finding.pointer for finding in result][:2] == ["/headerVersions/x", "/headerVersions/0-1"]
-
-
-def test_entries_that_start_alike_come_in_the_order_of_their_ends() -> None:
-    assert [entry.key for entry in ranges("0+ 0 0-3")] == ["0", "0-3", "0+"]
 
 
 @pytest.mark.parametrize(
@@ -86,11 +81,6 @@ def test_pointers_are_escaped() -> None:
     assert entries(**{"a/b~c": "1"})[0].pointer == "/headerVersions/a~1b~0c"
 
 
-@pytest.mark.parametrize(("key", "live"), [("0-1", "0-1"), ("4+", "4-5"), ("6+", "none"), ("x", "none")])
-def test_live(key: str, live: str) -> None:
-    assert str(entries(**{key: "1"})[0].live) == live
-
-
 def test_the_header_s_own_message() -> None:
     request = message(headerVersions={"0+": "2"})
     response = message(name="XResponse", type="response", headerVersions={"0+": "1"})
@@ -99,30 +89,3 @@ def test_the_header_s_own_message() -> None:
     assert request.header_ranges[0].header_message is headers[0]
     assert response.header_ranges[0].header_message is headers[1]
     assert message(headerVersions={"0+": "2"}).header_ranges[0].header_message is None
-
-
-@pytest.mark.parametrize(
-    ("headers", "valid", "highest"),
-    [
-        ({"0-2": "1", "3+": "2"}, "0-5", 2),
-        ({"0-2": "1", "3+": "2"}, "0-2", 1),
-        ({"0-2": "1"}, "0-5", -1),
-        ({"0+": "1", "3+": "2"}, "0-5", 2),
-        ({"0+": "x"}, "0-5", -1),
-        ({}, "0-5", -1),
-        (None, "0-5", -1),
-        ({"0+": "1"}, "none", -1),
-    ],
-)
-def test_highest_header(headers: dict[str, str] | None, valid: str, highest: int) -> None:
-    assert message(headerVersions=headers, validVersions=valid).highest_header == highest
-
-
-def test_saying_headers() -> None:
-    result = [message(headerVersions=headers) for headers in ({"0+": "1"}, {}, None)]
-    assert [(item.declares_headers, len(item.header_ranges)) for item in result] == [(True, 1), (True, 0), (False, 0)]
-
-
-def test_the_first_entry_has_nothing_before_it() -> None:
-    (entry,) = ranges("3+")
-    assert (entry.previous, entry.gap, entry.overlap) == (None, NONE, NONE)

@@ -17,7 +17,7 @@ from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.model.load import Definition, entity_problems, load
 from kiplint.text.lines import Lines, decode_text
-from tools import USUAL, definition, document, field, message
+from tools import USUAL, definition, field, message
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = sorted((ROOT / "fixtures").rglob("*.json"))
@@ -82,15 +82,6 @@ def test_random_json(rules: RuleSet, value: object) -> None:
     survive(dump(value), rules)
 
 
-small = st.dictionaries(st.sampled_from(KEYS), values, max_size=3)
-
-
-@given(small, st.lists(small, max_size=3))
-def test_messages_with_random_properties(rules: RuleSet, odd: dict[str, Any], fields: list[dict[str, Any]]) -> None:
-    fields = [{**field("A"), **properties} for properties in fields]
-    survive(dump({**document(), "fields": fields, **odd}), rules)
-
-
 @st.composite
 def mutations(draw: st.DrawFn) -> bytes:
     """A fixture with a few bytes taken out, put in, or moved."""
@@ -110,46 +101,6 @@ def mutations(draw: st.DrawFn) -> bytes:
 @given(mutations())
 @settings(max_examples=2 * USUAL)
 def test_mutated_fixtures(rules: RuleSet, data: bytes) -> None:
-    survive(data, rules)
-
-
-@st.composite
-def exchanges(draw: st.DrawFn) -> bytes:
-    """A fixture in which properties anywhere have values of other properties, or random ones."""
-    texts = draw(st.sampled_from(DOCUMENTS))
-    value = json.loads(json.dumps(texts))
-    for _ in range(draw(st.integers(1, 3))):
-        holder = value
-        while True:
-            inner = [
-                item
-                for item in (holder.values() if isinstance(holder, dict) else holder)
-                if isinstance(item, (dict, list)) and item
-            ]
-            if not inner or draw(st.booleans()):
-                break
-            holder = draw(st.sampled_from(inner))
-        place = draw(st.sampled_from(sorted(holder) if isinstance(holder, dict) else range(len(holder))))
-        holder[place] = draw(values)
-    return dump(value)
-
-
-def _read_documents() -> list[dict[str, Any]]:
-    result = []
-    for path in FIXTURES:
-        try:
-            result.append(json.loads(path.read_bytes()))
-        except ValueError:
-            continue
-    return [item for item in result if isinstance(item, dict)]
-
-
-DOCUMENTS = _read_documents()
-
-
-@given(exchanges())
-@settings(max_examples=2 * USUAL)
-def test_fixtures_with_other_values(rules: RuleSet, data: bytes) -> None:
     survive(data, rules)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from kiplint.engine.language import facts_of
 from kiplint.model.load import load, range_problems
 from kiplint.model.message import Message
-from tools import definition, document, message
+from tools import definition, message
 
 
 def load_message(text: bytes, file: str = "XRequest.json") -> Message:
@@ -40,24 +38,6 @@ def test_a_request() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "base", "rpc", "record"),
-    [
-        ("request", "FetchRequest", "Fetch", True, False),
-        ("response", "FetchResponse", "Fetch", True, False),
-        ("response", "FetchRequest", "FetchRequest", True, False),
-        ("header", "RequestHeader", "RequestHeader", False, False),
-        ("metadata", "TopicRecord", "TopicRecord", False, True),
-        ("data", "DataData", "DataData", False, True),
-        ("coordinator-key", "OffsetKey", "Offset", False, True),
-        ("coordinator-value", "OffsetValue", "Offset", False, True),
-    ],
-)
-def test_kinds(kind: str, name: str, base: str, rpc: bool, record: bool) -> None:
-    result = message(name=name, type=kind)
-    assert (result.base_name, result.is_rpc, result.is_record) == (base, rpc, record)
-
-
-@pytest.mark.parametrize(
     ("valid", "value", "dead", "problem"),
     [
         ("0-5", "0-5", False, False),
@@ -81,28 +61,6 @@ def test_flexible_versions(text: str | None, value: str, expected: bool, problem
     assert (str(result.flexible), result.declares_flexible, bool(result.flexible_problem)) == (value, expected, problem)
 
 
-def test_properties_are_those_given() -> None:
-    value = {**document(), "listeners": [], "headerVersions": None, "latestVersionUnstable": False}
-    assert set(message(listeners=[], latestVersionUnstable=False).properties) == set(value) - {"headerVersions"}
-
-
-@pytest.mark.parametrize(
-    ("name", "valid"),
-    [
-        ("X", True),
-        ("X_1", True),
-        ("Größe", True),
-        ("1X", False),
-        ("X-Y", False),
-        ("X Y", False),
-        ("", False),
-        ("X.Y", False),
-    ],
-)
-def test_names(name: str, valid: bool) -> None:
-    assert message(name=name).name_is_valid is valid
-
-
 @pytest.mark.parametrize(
     ("file", "name", "stem"),
     [
@@ -119,25 +77,10 @@ def test_file_names(file: str, name: str, stem: str) -> None:
     assert (request.file_name, request.file_stem) == (name, stem)
 
 
-@pytest.mark.skipif(os.sep == "\\", reason="a backslash separates directories here")
-def test_an_escape_in_a_file_name() -> None:
-    assert load_message(definition(), "a/new\\nline.json").file_name == "new\\nline.json"
-
-
 @pytest.mark.parametrize(("note", "version"), [("// Version 5 adds it.", None), ("// Version 4 adds it.", 5), ("", 5)])
 def test_undocumented_version(note: str, version: int | None) -> None:
     text = definition().replace(b"{", b"{ " + note.encode() + b"\n", 1)
     assert load_message(text).undocumented_version == version
-
-
-@pytest.mark.parametrize("valid", ["0", "none", "x"])
-def test_version_0_needs_no_note(valid: str) -> None:
-    assert load_message(definition(validVersions=valid)).undocumented_version is None
-
-
-def test_a_message_alone_is_a_set_of_its_own() -> None:
-    request = message()
-    assert (request.schemas.messages, request.name_owner, request.api_key_owner) == ((request,), "", "")
 
 
 def test_every_fact_can_be_computed() -> None:
@@ -163,7 +106,3 @@ def test_ranges_that_cannot_be_read() -> None:
         ("invalid-range", "/fields/0/flexibleVersions", '"f" is not "N", "N-M", "N+" or "none"'),
         ("invalid-range", "/commonStructs/0/fields/0/versions", '"b" is not "N", "N-M", "N+" or "none"'),
     ]
-
-
-def test_readable_ranges_are_not_problems() -> None:
-    assert list(range_problems(message(validVersions="none", flexibleVersions=None))) == []

@@ -104,18 +104,6 @@ def test_what_a_note_says_of_fields() -> None:
     ]
 
 
-def test_versions_that_nobody_tells_of() -> None:
-    whole = with_comments("// Version 1 adds A. From v3 on it is flexible.", validVersions="0-6")
-    assert str(whole.documented_versions) == "1,3" or 3 in whole.documented_versions
-
-
-def test_the_licence_tells_nothing() -> None:
-    licence = b"// under the Licence, Version 2.0\n// Version 3 is another one.\n"
-    result = load("X.json", licence + definition(field())).message
-    assert result is not None
-    assert result.notes == ()
-
-
 def test_versions_of_the_base_need_no_note() -> None:
     def make_message(valid: str) -> Message:
         return with_comments("// Version 1 adds it.", validVersions=valid)

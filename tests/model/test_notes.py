@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.notes import body_start, documented_versions, is_in_flux, names_plainly, paragraphs
+from kiplint.model.notes import documented_versions, is_in_flux, names_plainly, paragraphs
 
 LICENCE = b"// Under the Apache License, Version 2.0.\n// See the License.\n\n"
 
@@ -58,23 +58,6 @@ def test_text_outside_comments_is_not_a_note() -> None:
     assert not names_version(b'{\n  "validVersions": "0-3" // the rest\n}', 3)
 
 
-def test_the_licence_is_not_a_note() -> None:
-    assert not names_version(LICENCE + b"{}", 2)
-    assert names_version(LICENCE + b"{\n  // Version 2 adds it.\n}", 2)
-
-
-def test_a_note_between_licence_and_definition() -> None:
-    assert names_version(LICENCE + b"// Version 2 adds it.\n{}", 2)
-
-
-def test_a_note_before_a_definition_without_licence() -> None:
-    assert names_version(b"// Version 2 adds it.\n{}", 2)
-
-
-def test_long_numbers_are_read_in_part() -> None:
-    assert not names_version(b"// version " + b"9" * 100_000 + b"\n{}", 3)
-
-
 @pytest.mark.parametrize(
     ("comment", "flux"),
     [
@@ -114,8 +97,3 @@ NOTE = "// Version 1 adds Pages."
 def test_the_heading_is_the_licence(before: str, notes: list[str]) -> None:
     data = f'{before}\n{{\n  "name": "X"\n}}\n'.encode()
     assert [paragraph.text for paragraph in paragraphs(data)] == notes
-
-
-@pytest.mark.parametrize("data", [b"", b"{}", b'{ "name": "License" }\n{', b"// no definition, under no licence"])
-def test_no_heading(data: bytes) -> None:
-    assert body_start(data) == 0

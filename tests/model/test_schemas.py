@@ -6,7 +6,7 @@ import pytest
 
 from kiplint.model.layout import layout
 from kiplint.model.message import Message
-from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.model.schemas import SchemaSet
 from tools import field, message, rpc, schema_set
 
 
@@ -53,21 +53,6 @@ def test_coordinator_records_pair_apart_from_rpcs() -> None:
     assert [(x.is_coordinator, x.name) for x in result.rpcs] == [(True, "Offset"), (True, "Group"), (False, "A")]
 
 
-def test_other_messages_are_not_rpcs() -> None:
-    others = [message(name=f"M{n}", type=kind) for n, kind in enumerate(("metadata", "data", "header"))]
-    assert schema_set(*others, message(apiKey=None)).rpcs == ()
-
-
-def test_names_and_keys_within_a_set() -> None:
-    first, second = message(name="A", type="metadata"), message(name="A", type="metadata")
-    other = message(name="B", type="data")
-    result = schema_set(first, second, other)
-    assert result.by_name == {"A": first, "B": other}
-    assert (first.name_owner, second.name_owner, other.name_owner) == ("A.json", "A.json", "")
-    assert (second.api_key_owner, other.api_key_owner) == ("A", "")
-    assert second.schemas is result
-
-
 @pytest.mark.parametrize(
     ("first", "second", "common", "lagging", "dead"),
     [
@@ -83,17 +68,6 @@ def test_versions_of_a_pair(first: str, second: str, common: str, lagging: str, 
     (request, _), (_, response) = rpc("A", 1, first), rpc("A", 1, second)
     (pair,) = schema_set(request, response).rpcs
     assert (str(pair.common), pair.lagging.type, pair.is_dead) == (common, lagging, dead)
-
-
-def test_a_pair_may_be_partial() -> None:
-    assert Rpc(1, key("A", 1), value("A", 1), partial=True).may_be_partial
-
-
-def test_headers_of_a_set() -> None:
-    header = message(name="RequestHeader", type="header", apiKey=None)
-    result = schema_set(header, message())
-    assert (result.request_header, result.response_header, result.declares_headers) == (header, None, False)
-    assert schema_set(message(headerVersions={})).declares_headers
 
 
 def test_a_partial_set_says_so_of_its_rpcs() -> None:
@@ -118,22 +92,6 @@ def test_a_set_of_zookeeper_has_the_rpcs_of_its_controller(key: int, versions: s
     assert schema_set(*requests).has_zookeeper is zookeeper
 
 
-def test_an_empty_set() -> None:
-    result = schema_set()
-    assert (result.messages, result.rpcs, result.by_name, result.declares_headers) == ((), (), {}, False)
-
-
-@pytest.mark.parametrize(
-    ("expected", "answer", "says"),
-    [("0+", "1+", True), ("none", "0+", True), (None, "0+", False), ("0+", None, False), ("0+", "1-", False)],
-)
-def test_whether_both_halves_say_what_is_flexible(expected: str | None, answer: str | None, says: bool) -> None:
-    request = rpc("A", 1, "0-2", flexibleVersions=expected)[0]
-    response = rpc("A", 1, "0-2", flexibleVersions=answer)[1]
-    assert schema_set(request, response).rpcs[0].declares_flexible is says
-    assert not schema_set(request).rpcs[0].declares_flexible
-
-
 # One line for each element, and which facts are public
 
 
@@ -156,10 +114,6 @@ def test_an_element_is_shown_on_one_line() -> None:
         "<Layout: 1 field, 0 tagged>",
         "<Slot Topics: compact array of FetchTopic>",
     )
-
-
-def test_an_escape_is_shown_as_text() -> None:
-    assert repr(message(name="A\nRequest")) == "<Message A\\u000aRequest 0-5>"
 
 
 @pytest.mark.parametrize(

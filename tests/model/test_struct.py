@@ -90,21 +90,6 @@ def test_duplicate_structs() -> None:
     assert whole.common_names == {"S", "T", "U"}
 
 
-def test_the_property_that_names_a_struct() -> None:
-    whole = message(field("A", "[]S", fields=[field("B")]), commonStructs=[common("C", field("D"))])
-    assert {struct.name: struct.name_property for struct in whole.structs} == {"S": "type", "C": "name"}
-
-
-def test_names_in_lower_case() -> None:
-    whole = message(field("One", "a", fields=[field("X")]), commonStructs=[common("s"), common("S"), common("_")])
-    assert {struct.name: struct.name_is_upper for struct in whole.structs} == {
-        "s": False,
-        "S": True,
-        "_": True,
-        "a": False,
-    }
-
-
 @pytest.mark.parametrize(
     ("structs", "cycles"),
     [
@@ -124,20 +109,6 @@ def test_names_in_lower_case() -> None:
 def test_cycles(structs: dict[str, str], cycles: dict[str, str]) -> None:
     whole = uses(**structs)
     assert whole.cycles == cycles
-
-
-def test_a_cycle_through_a_struct_in_place() -> None:
-    whole = message(field("One", "A", fields=[field("Two", "B", fields=[field("Three", "[]A")])]))
-    assert whole.cycles == {"A": "A -> B -> A"}
-
-
-def test_a_long_chain_is_not_a_cycle() -> None:
-    assert uses(**{f"S{n}": f"S{n + 1}" for n in range(500)}).cycles == {}
-
-
-def test_a_message_has_no_path() -> None:
-    whole = message()
-    assert (whole.path, whole.pointer, whole.structs, whole.cycles) == ("", "", (), {})
 
 
 def test_a_long_way_round() -> None:

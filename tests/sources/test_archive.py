@@ -51,14 +51,6 @@ def test_jar() -> None:
     assert [(file.path, file.data, file.is_reported) for file in result.files] == [(path, GOOD, True) for path in BOTH]
 
 
-def test_definitions_at_the_top_and_in_a_named_directory(tmp_path: Path) -> None:
-    (tmp_path / "jars").mkdir()
-    make_zip("jars/x.zip", {"A.json": GOOD, "empty.json": b"", ".hidden/A.json": GOOD})
-    (result,) = sets(str(tmp_path / "jars" / "x.zip"))
-    assert (result.directory, result.relative) == ("jars/x.zip", "")
-    assert [file.path for file in result.files] == ["jars/x.zip!/A.json", "jars/x.zip!/empty.json"]
-
-
 def test_paths_inside() -> None:
     make_zip("x.jar", JAR)
     (result,) = sets("x.jar!/common/message/")
@@ -136,12 +128,6 @@ def test_encrypted() -> None:
     assert error("x.zip") == "cannot read x.zip: its entry A.json is encrypted"
 
 
-@pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_unusual_compression(kind: int) -> None:
-    make_zip("x.zip", {"A.json": GOOD}, kind)
-    assert error("x.zip") == "cannot read x.zip: its entry A.json is compressed in an unusual way"
-
-
 def test_large_entries_are_read_in_part() -> None:
     large = GOOD + b" " * 20_000_000
     make_zip("x.zip", {"A.json": large, "B.json": GOOD})
@@ -183,19 +169,6 @@ def test_sizes_that_are_not_true() -> None:
 def test_no_archive_at_all(name: str, data: bytes) -> None:
     Path(name).write_bytes(data)
     assert error(name).startswith(f"cannot read {name}: the archive is damaged")
-
-
-def test_truncated() -> None:
-    make_zip("x.zip", {f"{at}.json": GOOD * at for at in range(1, 30)})
-    whole = Path("x.zip").read_bytes()
-    for part in (0.1, 0.5, 0.7):
-        Path("x.zip").write_bytes(whole[: int(len(whole) * part) + 100])
-        assert error("x.zip").startswith("cannot read x.zip: the archive is damaged (")
-
-
-def test_no_file() -> None:
-    Path("x.jar").symlink_to("nowhere")
-    assert error("x.jar") == "cannot read x.jar: it is not a file"
 
 
 @settings(max_examples=USUAL, suppress_health_check=[*TIME_CHECKS, HealthCheck.function_scoped_fixture])
@@ -256,13 +229,6 @@ def test_errors(bundle: Path) -> None:
     write(bundle.parent, {"cut.bundle": bundle.read_bytes()[:-30], "no.bundle": b"# v2 git bundle\nrubbish\n"})
     for name in ("cut.bundle", "no.bundle"):
         assert error("1.0.0:", repository=name).startswith(f"cannot read the bundle {name}: ")
-
-
-def test_bundle_that_builds_on_other_commits(kafka: Path, tmp_path: Path) -> None:
-    commit(kafka, {"metadata/B.json": GOOD}, "2.0.0")
-    git(kafka, "bundle", "create", "-q", "part.bundle", "1.0.0..trunk")
-    line = error("trunk:", repository="part.bundle")
-    assert line == "cannot read the bundle part.bundle: Repository lacks these prerequisite commits:"
 
 
 def test_the_real_history(corpus: Path) -> None:

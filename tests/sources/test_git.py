@@ -19,9 +19,6 @@ from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
 from sources.support import (
     GOOD,
-    OTHER,
-    TREE,
-    commit,
     error,
     git,
     make_repository,
@@ -47,13 +44,6 @@ def test_directory_of_a_revision(kafka: Path, name: str) -> None:
     (result,) = sets(name)
     assert (result.directory, result.relative) == (f"1.0.0:{MESSAGE}", "")
     assert [file.path for file in result.files] == BOTH
-
-
-def test_top_of_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(make_repository(tmp_path / "top", {"A.json": GOOD, "empty.json": b"", "o.json": OTHER}))
-    (result,) = sets("trunk:")
-    assert (result.directory, result.relative) == ("trunk:", "")
-    assert [file.path for file in result.files] == ["trunk:A.json", "trunk:empty.json"]
 
 
 @pytest.mark.parametrize(
@@ -99,15 +89,6 @@ def test_files_of_a_revision_are_one_set_with_their_siblings(kafka: Path) -> Non
     assert lone.single_file
 
 
-def test_below_the_working_directory(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(kafka / "clients")
-    assert paths("HEAD:./message") == [path.replace("1.0.0", "HEAD") for path in BOTH]
-    assert paths("HEAD:../metadata") == ["HEAD:metadata/TopicRecord.json"]
-    assert paths("HEAD:metadata") == ["HEAD:metadata/TopicRecord.json"]
-    assert len(sets("HEAD:..")) == 2
-    assert error("HEAD:../../x") == "HEAD:../../x leads out of the repository"
-
-
 def test_what_exists_comes_before_revisions(kafka: Path) -> None:
     write(kafka, {"HEAD:metadata": GOOD, "1.0.0:/A.json": GOOD})
     assert paths("HEAD:metadata") == ["HEAD:metadata"]
@@ -128,24 +109,6 @@ def test_exclusions_see_the_paths_of_the_work_tree(kafka: Path, monkeypatch: pyt
     assert list(open_sets([BOTH[0]], keep)) == []
 
 
-def test_bare_repository(kafka: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    git(tmp_path, "clone", "-q", "--bare", "kafka", "bare.git")
-    monkeypatch.chdir(tmp_path)
-    assert paths(f"1.0.0:{MESSAGE}", repository="bare.git") == BOTH
-    monkeypatch.chdir(tmp_path / "bare.git")
-    assert paths(f"1.0.0:{MESSAGE}") == BOTH
-
-
-def test_linked_worktree_has_its_own_head(kafka: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    git(kafka, "worktree", "add", "-q", "-b", "other", str(tmp_path / "linked tree"))
-    commit(tmp_path / "linked tree", {"new/B.json": GOOD}, "2.0.0")
-    assert paths("HEAD:new", repository=str(tmp_path / "linked tree")) == ["HEAD:new/B.json"]
-    assert paths("HEAD:new", repository=str(tmp_path / "linked tree" / ".git")) == ["HEAD:new/B.json"]
-    assert error("HEAD:new") == "no such path in HEAD: new"
-    monkeypatch.chdir(tmp_path / "linked tree")
-    assert paths("HEAD:new") == ["HEAD:new/B.json"]
-
-
 def test_named_repository_in_spite_of_a_hook_s_variables(
     kafka: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,24 +117,6 @@ def test_named_repository_in_spite_of_a_hook_s_variables(
     monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git/index"))
     assert paths(f"1.0.0:{MESSAGE}", repository=str(kafka)) == BOTH
     assert paths("1.0.0:") == ["1.0.0:B.json"]
-
-
-def test_sha256_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    where = tmp_path / "long"
-    where.mkdir()
-    git(where, "init", "-q", "--object-format=sha256")
-    monkeypatch.chdir(commit(where, TREE, "1.0.0"))
-    assert paths(f"1.0.0:{MESSAGE}") == BOTH
-    git(where, "bundle", "create", "-q", "all.bundle", "--all")
-    assert paths(f"1.0.0:{MESSAGE}", repository="all.bundle") == BOTH
-
-
-def test_odd_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    odd = os.fsdecode(b"a b\xff\nc/X \xe9.json")
-    monkeypatch.chdir(make_repository(tmp_path / "a repository", {odd: GOOD}))
-    text = r"HEAD:a b\udcff\u000ac/X \udce9.json"
-    assert paths("HEAD:") == paths(f"HEAD:{odd}") == [text]
-    assert paths(f"HEAD:{os.path.dirname(odd)}") == [text]
 
 
 def test_odd_entries_of_trees(kafka: Path) -> None:
@@ -193,12 +138,6 @@ def test_large_files_are_read_in_part(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(make_repository(tmp_path / "large", {"A.json": large, "B.json": GOOD}))
     (result,) = sets("HEAD:")
     assert [file.data for file in result.files] == [large[:LARGEST_ENTRY], GOOD]
-
-
-def test_many_files_do_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    many = {f"f{at % 150}/X{at}.json": GOOD + b"//" + b"x" * 5_000 + b"%d" % at for at in range(3_000)}
-    monkeypatch.chdir(make_repository(tmp_path / "many", many))
-    assert {file.path[5:]: file.data for schemas in sets("HEAD:") for file in schemas.files} == many
 
 
 def test_one_request_for_all_files_of_a_folder(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,13 +188,6 @@ def test_errors(kafka: Path, name: str, line: str | None) -> None:
     else:
         assert error(name) == line
     assert paths(f"1.0.0:{MESSAGE}") == BOTH  # what was asked before leaves nothing behind
-
-
-def test_empty_revisions(kafka: Path) -> None:
-    git(kafka, "rm", "-rq", "clients", "metadata")
-    commit(kafka, {"docs/a.json": OTHER}, "2.0.0")
-    assert error("2.0.0:") == "nothing to check: no message definition in 2.0.0:"
-    assert error("2.0.0:docs") == "nothing to check: no message definition in 2.0.0:docs"
 
 
 def test_no_commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,22 +241,9 @@ def test_trees_without_end(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert error(f"{tree}:") == f"{tree}: has more than 5,000 bytes in its list of files"
 
 
-def test_folders_without_end_and_without_files(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tree = git(kafka, "mktree", stdin=b"")
-    for _ in range(30):
-        tree = git(kafka, "mktree", stdin="".join(f"040000 tree {tree}\td{at}\n" for at in range(10)).encode())
-    monkeypatch.setattr(sources_git, "SECONDS", 0.2)
-    assert error(f"{tree}:").startswith(f"{tree}: has more than 64 MiB in its list of files; ")
-
-
 def test_too_much_in_one_folder(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources_git, "GIT_OBJECTS", Limit(150, "bytes", "git"))
     assert error("1.0.0:") == f"the git repository {kafka} has more than 150 bytes"
-
-
-def test_revision_of_two_lines(kafka: Path) -> None:
-    with pytest.raises(SourceError, match=r"^no such revision: a\nb$"):
-        sets("a\nb:")
 
 
 def test_git_that_dies(kafka: Path) -> None:

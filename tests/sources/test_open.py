@@ -37,12 +37,6 @@ def test_directory(tmp_path: Path) -> None:
     ]
 
 
-def test_a_link_that_is_named_is_not_followed(tmp_path: Path) -> None:
-    write(tmp_path, {"outside.json": GOOD})
-    (tmp_path / "Link.json").symlink_to("outside.json")
-    assert error("Link.json") == "cannot read Link.json: it is a symbolic link"
-
-
 def test_trees_of_all_kinds_hold_the_same(kafka: Path, tmp_path: Path) -> None:
     import shutil
 
@@ -99,15 +93,6 @@ def test_a_checkout_has_what_git_has_or_would_add(kafka: Path, ignored: bytes) -
     assert paths("clients") == messages
     assert paths("build") == ["build/A.json"]  # which was named
     assert error("metadata") == "nothing to check: no message definition in metadata"
-
-
-def test_outside_of_a_checkout_is_what_is_there(elsewhere: Path) -> None:
-    write(elsewhere, {**TREE, ".gitignore": b"metadata/\n", **LAKE})
-    assert paths(".") == [
-        "clients/message/ARequest.json",
-        "clients/message/AResponse.json",
-        "metadata/TopicRecord.json",
-    ]
 
 
 def test_repositories_in_a_checkout_are_none_of_its_own(kafka: Path) -> None:
@@ -168,9 +153,3 @@ def test_comments_do_not_hide_a_definition(tmp_path: Path) -> None:
         (result,) = sets(name, repository=repository)
         assert [os.path.basename(file.path) for file in result.files] == ["A.json", "B.json"]
         assert all(len(file.data) < LARGEST_ENTRY + 100 for file in result.files)
-
-
-@pytest.mark.usefixtures("elsewhere")
-def test_a_large_file_that_ends_in_a_character(tmp_path: Path) -> None:
-    write(tmp_path, {"tree/A.json": GOOD, "tree/other.json": b" " + "ü".encode() * LARGEST_ENTRY})
-    assert [path.split("/")[-1] for path in paths(str(tmp_path / "tree"))] == ["A.json"]

@@ -104,16 +104,6 @@ def test_duplicate_keys_are_seen_exactly(pairs: list[tuple[str, str]]) -> None:
     assert value == (None if len({key for key, _ in pairs}) < len(pairs) else dict(pairs))
 
 
-@given(documents(root=st.dictionaries(st.sampled_from(["name", "about", "extra"]), st.text(max_size=5))))
-def test_typed_is_what_msgspec_makes_of_it(document: tuple[str, Any]) -> None:
-    text, value = document
-    try:
-        expected: Field | None = msgspec.convert(value, Field)
-    except msgspec.ValidationError:
-        expected = None
-    assert read(text) == expected
-
-
 @given(
     st.binary(max_size=60)
     | (mutations() | random_texts | documents().map(lambda document: document[0])).map(str.encode)
@@ -165,33 +155,6 @@ def test_blanks_like_the_reference(text: str) -> None:
     assert result == naive_blank(data)
     if text.isascii():
         assert blank_text(text).encode() == result
-
-
-@given(st.binary(max_size=40) | st.lists(st.sampled_from([b"//", b'"', b"\n", b"\xff", b"\\"])).map(b"".join))
-def test_any_bytes(data: bytes) -> None:
-    result = blank_comments(data)
-    assert result == naive_blank(data)
-    assert len(result) == len(data)
-
-
-@given(random_texts | mutations() | documents().map(lambda document: document[0]))
-def test_a_value_is_that_of_the_text_without_its_comments(text: str) -> None:
-    data = text.encode()
-    value = decode(data, ANY, ENCODER)
-    if value is not None:
-        assert value == msgspec.json.decode(blank_comments(data))
-        assert not any(comment.block for comment in comments(text))
-
-
-@given(documents(blocks=True) | documents())
-def test_comments_are_what_is_blanked(document: tuple[str, object]) -> None:
-    text, _ = document
-    pieces = list(text)
-    for comment in comments(text):
-        assert text[comment.start : comment.start + 2] == ("/*" if comment.block else "//")
-        for at in range(comment.start, comment.end):
-            pieces[at] = " " if pieces[at] not in "\r\n" else pieces[at]
-    assert "".join(pieces) == blank_text(text)
 
 
 def test_bodies() -> None:

@@ -30,11 +30,6 @@ def test_html_as_it_is_shown() -> None:
     assert page.span(start, start) == (1, 32, 1, 32)
 
 
-def test_the_storage_form_of_a_wiki() -> None:
-    page = read_document('<p>x</p><ac:plain-text-body><![CDATA[{ "a": "<b> &amp;" }]]></ac:plain-text-body>')
-    assert '{ "a": "<b> &amp;" }' in page.plain
-
-
 @given(MARKUP)
 def test_every_place_is_in_the_text(text: str) -> None:
     document = read_document(text)
@@ -91,20 +86,6 @@ def test_hostile_text_takes_linear_time(piece: str) -> None:
     document = read_document("<p></p>" + piece * 60_000)
     find_blocks(document.plain)
     find_blocks(piece * 60_000)
-
-
-def test_the_end_of_a_comment_is_not_looked_for_where_there_is_none() -> None:
-    lengths: list[int] = []
-
-    class Text(str):
-        __slots__ = ()
-
-        def find(self, part: str, *where: int) -> int:  # type: ignore[override]
-            lengths.append(len(part))
-            return super().find(part, *where)
-
-    find_blocks(Text("{ /* */" + "{ /*" * 1_000))
-    assert len(lengths) == 1
 
 
 def test_what_a_quote_behind_backslashes_is() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplint.text.decode import blank_comments, comments
-from kiplint.text.edit import Edit, Edits, Overlap, apply_edits, collide
+from kiplint.text.edit import Edit, Overlap, apply_edits, collide
 from kiplint.text.source import (
     Document,
     NotEditable,
@@ -18,8 +18,6 @@ from kiplint.text.source import (
     insert_comment,
     insert_item,
     insert_property,
-    rename_key,
-    replace_value,
 )
 from kiplint.text.tree import Node
 from text.support import definitions
@@ -69,10 +67,6 @@ def test_a_property_is_inserted_as_its_neighbours_are_written(before: str, after
     assert insert(before, "type", '"t"') == after
 
 
-def test_a_property_that_is_in_no_order_comes_last() -> None:
-    assert insert('{"name": "X", "about": ""}', "other", "1") == '{"name": "X", "about": "", "other": 1}'
-
-
 def test_a_value_of_several_lines_is_indented_like_its_property() -> None:
     assert insert('{\n  "a": {\n    "name": "X"\n  }\n}', "fields", "{\n  1\n}", "/a") == (
         '{\n  "a": {\n    "name": "X",\n    "fields": {\n      1\n    }\n  }\n}'
@@ -105,19 +99,6 @@ def test_comments_are_written_above_a_property() -> None:
     assert apply_edits(document.data, [edit]) == (b'{\r\n  "a": 1,\r\n  // one\r\n  //\r\n  // two\r\n  "b": 2\r\n}')
 
 
-def test_comments_get_a_line_of_their_own_in_a_file_of_one_line() -> None:
-    document = Document(b'{"a": 1}')
-    edit = insert_comment(document, node(document, "/a"), ["one"])
-    assert apply_edits(document.data, [edit]) == b'{\n// one\n"a": 1}'
-
-
-def test_values_and_keys_are_replaced() -> None:
-    document = Document("{'é': 'ö', \"b\": 2}".encode())
-    first = node(document, "/é")
-    edits = [rename_key(document, first, "e"), replace_value(document, first, '"o"')]
-    assert apply_edits(document.data, edits) == b'{"e": "o", "b": 2}'
-
-
 def test_edits_that_overlap_are_refused_and_insertions_keep_their_order() -> None:
     assert (
         apply_edits(b"abcd", [Edit("", 2, 3, "C"), Edit("", 1, 1, "1"), Edit("", 1, 1, "2"), Edit("", 1, 2, "B")])
@@ -129,36 +110,6 @@ def test_edits_that_overlap_are_refused_and_insertions_keep_their_order() -> Non
         apply_edits(b"abcd", [Edit("", 2, 2, ""), Edit("", 1, 3, "")])
     with pytest.raises(ValueError, match="where there are 4"):
         apply_edits(b"abcd", [Edit("", 2, 5, "")])
-
-
-@pytest.mark.parametrize(
-    ("left", "other", "answer"),
-    [
-        (Edit("", 0, 2, ""), Edit("", 2, 3, ""), False),
-        (Edit("", 0, 2, ""), Edit("", 1, 3, ""), True),
-        (Edit("", 0, 2, "x"), Edit("", 0, 2, "x"), False),
-        (Edit("", 0, 2, "x"), Edit("", 0, 2, "y"), True),
-        (Edit("", 1, 1, "x"), Edit("", 1, 1, "x"), True),
-        (Edit("", 1, 1, "x"), Edit("", 1, 2, "y"), True),
-        (Edit("", 1, 1, "x"), Edit("", 0, 1, "y"), False),
-    ],
-)
-def test_edits_of_strangers_collide(left: Edit, other: Edit, *, answer: bool) -> None:
-    assert collide(left, other) is answer
-    assert collide(other, left) is answer
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3), st.sampled_from(["", "a"])), max_size=12))
-def test_edits_collide_with_any_of_several(rows: list[tuple[int, int, str]]) -> None:
-    several = Edits()
-    edits: list[Edit] = []
-    for start, length, text in rows:
-        edit = Edit("", start, start + length, text)
-        collides = any(collide(edit, other) for other in edits)
-        assert several.collides(edit) is collides
-        if not collides:
-            several.add(edit)
-            edits.append(edit)
 
 
 def test_bytes_without_a_json_value_cannot_be_edited() -> None:

@@ -63,18 +63,6 @@ def test_all_of_a_file_or_its_beginning(tmp_path: Path, size: int) -> None:
             read_file(str(file), size - 1)
 
 
-def test_a_file_without_an_end_is_not_read_to_it() -> None:
-    """The system's own files say that they have no bytes."""
-    assert len(read_file("/proc/self/maps", 100, cut=True)) == 100
-
-
-def test_text_is_utf8(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_bytes("ü".encode("latin-1"))
-    with pytest.raises(OSError, match="it is not UTF-8"):
-        read_text(str(file))
-
-
 def test_a_file_is_replaced_with_its_mode(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"old")
@@ -83,15 +71,6 @@ def test_a_file_is_replaced_with_its_mode(tmp_path: Path) -> None:
     assert file.read_bytes() == b"new"
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert os.listdir(tmp_path) == ["file"]
-
-
-def test_a_new_file_has_the_usual_mode(tmp_path: Path) -> None:
-    before = os.umask(0o027)
-    try:
-        replace_file(str(tmp_path / "file"), b"new")
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
 
 
 def test_a_link_is_replaced_and_not_followed(strange: Path) -> None:

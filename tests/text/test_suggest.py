@@ -34,10 +34,6 @@ def test_what_is_close(word: str, candidates: list[str], expected: str) -> None:
     assert did_you_mean(word, candidates) == f"; did you mean {expected}?"
 
 
-def test_the_word_itself_is_no_suggestion() -> None:
-    assert did_you_mean("Tags", ["Tags"]) == ""
-
-
 @pytest.mark.parametrize(
     ("word", "candidates"),
     [
