@@ -63,7 +63,9 @@ CHECKED: Mapping[str, Callable[[int], Files]] = {
     "unknown-properties": lambda n: request(field(**{f"versionz{at}": "0+" for at in range(n)})),
     "comments": lambda n: with_text("// Version 1 adds Plain.\n", n),
     "suppressions": lambda n: with_text("// kiplint: ignore[tags] no reason\n", n),
-    "single-quotes": lambda n: {"XRequest.json": json.dumps(document(*[field()] * n)).replace('"', "'").encode()},
+    "single-quotes": lambda n: {
+        "XRequest.json": json.dumps(document(*[field()] * (n // 5))).replace('"', "'").encode()
+    },
     "chain-of-structs": lambda n: structs([*([f"S{at}"] for at in range(1, n)), ["int32"]]),
     "cycle-of-structs": lambda n: structs([[f"S{(at + 1) % n}"] for at in range(n)]),
     "folders": lambda n: {f"{at}/XRequest.json": definition(field()) for at in range(n)},
@@ -78,7 +80,7 @@ COMPARED: Mapping[str, Callable[[int], tuple[Files, Files]]] = {
     "header-versions": changed(
         lambda n: request(field(), validVersions=f"0-{n}", headerVersions={str(at): "2" for at in range(n)})
     ),
-    "rpcs-replaced": lambda n: (rpcs(n), rpcs(n, 100_000)),
+    "rpcs-replaced": lambda n: (rpcs(n // 3), rpcs(n // 3, 100_000)),
 }
 
 

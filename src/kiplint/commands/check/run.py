@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from glob import escape, glob
@@ -390,24 +390,30 @@ def locate_partners(findings: tuple[Finding, ...], paths: Iterable[str], rules: 
     if any(finding.rule in rules for finding in findings):
         for path in paths:
             paths_by_name.setdefault(os.path.basename(path), path)
-    return tuple(_locate_partner(item, paths_by_name) if item.rule in rules else item for item in findings)
+    beside = cache(_files_beside)
+    return tuple(_locate_partner(item, paths_by_name, beside) if item.rule in rules else item for item in findings)
 
 
-def _locate_partner(finding: Finding, paths_by_name: Mapping[str, str]) -> Finding:
+def _locate_partner(
+    finding: Finding, paths_by_name: Mapping[str, str], beside: Callable[[str], dict[str, str]]
+) -> Finding:
     end = next((word for word in PARTNER if finding.message_name.endswith(word)), "")
     if not end:
         return finding
     file = f"{finding.message_name.removesuffix(end)}{PARTNER[end]}.json"
     folder = os.path.dirname(finding.path)
-    path = paths_by_name.get(file) or next(_files_beside(folder, file), "")
+    above = os.path.normpath(os.path.join(folder, os.pardir))
+    path = paths_by_name.get(file) or beside(above).get(file) or beside(folder).get(file)
     if not path or os.path.dirname(path) == folder:
         return finding
     name = printable(file.removesuffix(".json"))
     return replace(finding, message=f"{finding.message}; {name} is in {printable(path)}, which is another set")
 
 
-def _files_beside(folder: str, file: str) -> Iterator[str]:
-    """The files of that name above a directory, in it, and in the directories of both."""
-    for place in (os.path.normpath(os.path.join(folder, os.pardir)), folder):
-        for pattern in (file, os.path.join("*", file)):
-            yield from map(os.path.normpath, sorted(glob(os.path.join(escape(place), pattern))))
+def _files_beside(place: str) -> dict[str, str]:
+    """The JSON files of a directory and of the directories in it, by name; of several with a name, the first."""
+    files: dict[str, str] = {}
+    for pattern in ("*.json", os.path.join("*", "*.json")):
+        for path in sorted(glob(os.path.join(escape(place), pattern))):
+            files.setdefault(os.path.basename(path), os.path.normpath(path))
+    return files
