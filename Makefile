@@ -57,11 +57,11 @@ lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
 	@$(BIN)/lint-imports --no-logo
 
 snapshots: $(VENV)/installed-dev ## accept the findings that rules now have in their fixtures: all, or make snapshots RULE=pack/name
-	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py $(if $(RULE),-k '[$(RULE)]') --snapshot-update
+	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py $(if $(RULE),-k '[$(RULE)]') --accept
 
 new-rule: $(VENV)/installed-dev ## begin a rule: make new-rule ID=pack/name
 	@$(BIN)/python scripts/new_rule.py '$(ID)'
-	@$(BIN)/pytest tests/test_rules.py -k '$(ID)' --snapshot-update
+	@$(BIN)/pytest tests/test_rules.py -k '$(ID)' --accept
 
 docs: $(VENV)/installed-dev ## write the generated pages of docs/, and the outputs of the commands that README and guide show
 	@$(BIN)/python docs/generate.py

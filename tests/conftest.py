@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,23 @@ class _Scheduling(LoadFileScheduling):  # type: ignore[misc]
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling:
     """Who runs which tests, when there are several processes."""
     return _Scheduling(config, log)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--accept", action="store_true", help="write the texts that tests expect as they are now")
+
+
+@pytest.fixture
+def assert_text(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """A function that holds a text to be that of a file, or with `--accept` writes the file."""
+
+    def compare(file: Path, text: str) -> None:
+        if request.config.option.accept:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text.encode())
+        assert text == (file.read_bytes().decode() if file.is_file() else "")
+
+    return compare
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

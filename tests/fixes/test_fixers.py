@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from syrupy.assertion import SnapshotAssertion
-from syrupy.location import PyTestLocation
 
 from fixes.mutations import mutate
 from fixes.support import Files, comments_of, is_within, parse
@@ -29,7 +27,6 @@ from kiplint.fixes.case import FIXERS
 from kiplint.fixes.fixers import make_fixes
 from kiplint.fixes.write import FileChanges
 from kiplint.text.edit import apply_edits
-from test_rules import OneFileEach
 from tools import definition, field, rules_of
 
 HERE = Path(__file__).resolve().parent
@@ -54,14 +51,6 @@ EXAMPLES: dict[str, Files] = {
 fixable = pytest.mark.parametrize("rule", FIXABLE.values(), ids=FIXABLE)
 
 
-class Mends(OneFileEach):
-    """Keeps the snapshot of a rule in snapshots/pack/rule.txt, beside this file."""
-
-    @classmethod
-    def dirname(cls, *, test_location: PyTestLocation) -> str:
-        return str(HERE / "snapshots" / Path(super().dirname(test_location=test_location)).name)
-
-
 def bad(rule: Rule) -> Files:
     folder = FIXTURES / rule.id / "bad"
     return dict(EXAMPLES.get(rule.id, ())) or {
@@ -84,7 +73,7 @@ def keys(findings: tuple[Finding, ...] | list[Finding]) -> list[tuple[str, str]]
 
 
 @fixable
-def test_the_bad_example_is_fixed(rule: Rule, snapshot: SnapshotAssertion) -> None:
+def test_the_bad_example_is_fixed(rule: Rule, assert_text: Callable[[Path, str], None]) -> None:
     files = bad(rule)
     result = fix_files(rule, files)
     applicabilities = {finding.fix.applicability for finding in result.fixed if finding.fix and finding.rule == rule.id}
@@ -92,7 +81,7 @@ def test_the_bad_example_is_fixed(rule: Rule, snapshot: SnapshotAssertion) -> No
         f"{' and '.join(sorted(applicabilities))}\n",
         FileChanges({**result.before}, {**result.after}).patch().decode(),
     ]
-    assert "".join(rows) == snapshot.use_extension(Mends)
+    assert_text(HERE / "snapshots" / f"{rule.id}.txt", "".join(rows))
     before = checker(rule)(files)
     assert rule.id in {finding.rule for finding in before}
     assert rule.id not in {finding.rule for finding in result.remaining}

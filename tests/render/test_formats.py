@@ -1,10 +1,11 @@
-"""Every format to the letter, for one report: `pytest tests/render/test_formats.py --snapshot-update` accepts changes."""
+"""Every format to the letter, for one report: `pytest tests/render/test_formats.py --accept` accepts changes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
-from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from kiplint import __version__
 from kiplint.engine.finding import Fix
@@ -33,18 +34,12 @@ REPORT = report(
 )
 
 
-class Golden(SingleFileSnapshotExtension):
-    """A file for each format, below __snapshots__."""
-
-    _write_mode = WriteMode.TEXT
-    file_extension = "txt"
-
-
 @pytest.mark.parametrize("name", format_names())
-def test_a_report(name: str, snapshot: SnapshotAssertion) -> None:
+def test_a_report(name: str, assert_text: Callable[[Path, str], None]) -> None:
     text = format_report(name, REPORT)
     assert all(line.isprintable() for line in text.split("\n"))
-    assert text.replace(f'"{__version__}"', '"VERSION"') == snapshot(extension_class=Golden)
+    file = Path(__file__).with_name("reports") / f"{name}.txt"
+    assert_text(file, text.replace(f'"{__version__}"', '"VERSION"'))
 
 
 @pytest.mark.parametrize("name", ["text", "concise", "github", "jsonl", "markdown"])
