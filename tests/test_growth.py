@@ -80,7 +80,7 @@ COMPARED: Mapping[str, Callable[[int], tuple[Files, Files]]] = {
     "header-versions": changed(
         lambda n: request(field(), validVersions=f"0-{n}", headerVersions={str(at): "2" for at in range(n)})
     ),
-    "rpcs-replaced": lambda n: (rpcs(n // 3), rpcs(n // 3, 100_000)),
+    "rpcs-replaced": lambda n: (rpcs(n // 3 + 1), rpcs(n // 3 + 1, 100_000)),
 }
 
 
