@@ -343,26 +343,3 @@ def test_the_note_on_the_version_stands_where_the_others_do() -> None:
         result = after(changed_files := {**files, "XRequest.json": text.encode()}, migrate(schemas(changed_files)))
         assert now in result["XRequest.json"].decode()
         assert is_within(comments_of(text.encode()), comments_of(result["XRequest.json"]))
-
-
-@pytest.mark.parametrize(
-    ("former", "expected"),
-    [
-        ('{ "name": "A", "type": "int8", "versions": "1+", "about": "It." }', " "),
-        ('{ "name": "A", "type": "int8", "versions": "1+",\n      "about": "It." }', "\n      "),
-        ('{\n      "name": "A", "type": "int8", "versions": "1+",\n      "about": "It."\n    }', "\n      "),
-    ],
-    ids=["one line", "two lines", "many lines"],
-)
-def test_the_new_field_is_written_as_the_one_before_it(former: str, expected: str) -> None:
-    text = definition(name="RequestHeader", type="header", apiKey=None, validVersions="1-2").decode()
-    head, _, _ = text.partition('"fields"')
-    files = {"RequestHeader.json": f'{head}"fields": [\n    {former}\n  ]\n}}\n'.encode()}
-    request = definition(field(), validVersions="0", flexibleVersions="0+")
-    response = definition(field(), name="XResponse", type="response", validVersions="0", flexibleVersions="0+")
-    files |= {"XRequest.json": request, "XResponse.json": response}
-    now = after(files, migrate(schemas(files)))["RequestHeader.json"].decode()
-    opening, closing = ("{\n      ", "\n    }") if former.startswith("{\n") else ("{ ", " }")
-    new = f'{opening}"name": "ClientInstanceId", "type": "uuid", "versions": "3+",{expected}"about": '
-    assert f"{former},\n    {new}" in now
-    assert now.endswith(f'instances of its application."{closing}\n  ]\n}}\n')

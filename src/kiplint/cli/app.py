@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 import typer.main
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from kiplint import __version__
 from kiplint.cli.process import run
@@ -35,7 +35,7 @@ class CommandGroup(TyperGroup):
 def make_app() -> Any:
     """The group of all commands, to be called with the words of a command line."""
     settings = {"help_option_names": ["-h", "--help"]}
-    return _group(COMMANDS, callback=_kiplint, context_settings=settings, add_completion=True)
+    return _group(COMMANDS, _kiplint, context_settings=settings, add_completion=True)
 
 
 def all_commands(group: Any = None, words: str = "") -> Iterator[tuple[str, Any]]:
@@ -62,26 +62,27 @@ def load(package: str, name: str) -> Any:
     return typer.main.get_command(app)
 
 
-def _group(name: str, *, add_completion: bool = False, **settings: Any) -> Any:
+def _nothing() -> None:
+    """Take no options before a command."""
+
+
+def _group(name: str, callback: Callable[..., None] = _nothing, **settings: Any) -> Any:
     package: Any = import_module(name)
     app = typer.Typer(
         help=package.HELP,
         epilog=package.EPILOG,
+        callback=callback,
         cls=CommandGroup,
         no_args_is_help=True,
-        add_completion=add_completion,
         rich_markup_mode=None,  # rich doubles the time of --help
-        **settings,
+        **{"add_completion": False, **settings},
     )
-    for command, title in package.COMMANDS.items():
-        app.command(command, help=title)(_nothing)
     group: Any = typer.main.get_command(app)
     group.package = name
+    group.commands = {
+        command: TyperCommand(command, help=title, rich_markup_mode=None) for command, title in package.COMMANDS.items()
+    }
     return group
-
-
-def _nothing() -> None:
-    """Stand for a command that is not imported."""
 
 
 def _exit_with_code(command: Callable[..., int]) -> Callable[..., None]:

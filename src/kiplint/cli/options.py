@@ -93,7 +93,6 @@ def _format_option(formats: Iterable[str], complete: Any) -> Any:
 ReportFormatOption = Annotated[list[str] | None, _format_option(FORMATS, completion.formats)]
 PageFormatOption = Annotated[list[str] | None, _format_option(PAGE_FORMATS, completion.page_formats)]
 FormOption = Annotated[Literal["text", "json"], typer.Option(help="The format of the result.")]
-AnswerFormOption = Annotated[Literal["text", "json", "markdown"], typer.Option(help="The format of the result.")]
 ColorOption = Annotated[Literal["auto", "always", "never"], typer.Option(help="Colours in the output.")]
 FailOnOption = Annotated[
     Literal["error", "warning", "info", "never"] | None,

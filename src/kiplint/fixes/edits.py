@@ -142,21 +142,8 @@ def note_edit(document: Document, note: str) -> tuple[Edit, ...]:
     return (document.edit(offset, offset, text),)
 
 
-def field_like(document: Document, last: Node | None, properties: Mapping[str, Any]) -> str:
-    """The text of a field, spread over lines as the `last` field beside it is."""
-    unit = document.indent_unit
-    if last is None or not last.children:
-        return _field_text(properties, f"\n{unit}")
-    if document.same_line(start_of(last), last.end):
-        return _field_text(properties, " ")
-    text = _field_text(properties, f"\n{unit}")
-    if document.same_line(last.start, start_of(last.children[0])):
-        return text
-    return f"{{\n{unit}{text.removeprefix('{ ').removesuffix(' }')}\n}}"
-
-
-def _field_text(properties: Mapping[str, Any], gap: str) -> str:
-    """The text of a field in the order of Kafka's; `gap` is what stands before the description."""
+def field_text(document: Document, properties: Mapping[str, Any]) -> str:
+    """The text of a field as Kafka writes it: its properties in their order, and the description on a line below."""
     parts = {key: f'"{key}": {json.dumps(properties[key])}' for key in sorted(properties, key=FIELD.index)}
     about = parts.pop("about")
-    return f"{{ {', '.join(parts.values())},{gap}{about} }}"
+    return f"{{ {', '.join(parts.values())},\n{document.indent_unit}{about} }}"

@@ -7,7 +7,7 @@ from typing import Final
 
 from kiplint.compat.rollout import INSTANCE_ID, WITH_FIELDS, rollout
 from kiplint.engine.finding import Finding
-from kiplint.fixes.edits import FIELD, MessageEdits, field_like, note_edit
+from kiplint.fixes.edits import FIELD, MessageEdits, field_text, note_edit
 from kiplint.fixes.migration import (
     HEADER,
     HEADER_MISSING,
@@ -87,7 +87,7 @@ def _add_instance_id(message: Message | None, *, tagged: bool) -> Migration:
         extra = {"taggedVersions": versions, "tag": 0, "ignorable": True} if tagged else {}
         field = {"name": INSTANCE_ID, "type": "uuid", "versions": versions, **extra, "about": _ABOUT}
         last = fields.children[-1] if fields.children else None
-        edits.add(insert_item(document, fields, field_like(document, last, field), last))
+        edits.add(insert_item(document, fields, field_text(document, field), last))
         actions.append(INSTANCE_ID)
     after = str(VersionRange.of(message.valid.lowest, max(version, message.valid.highest)))
     files = file_edits([edits])

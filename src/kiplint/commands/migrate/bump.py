@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kiplint.cli import completion
-from kiplint.cli.options import AnswerFormOption, ColorOption
+from kiplint.cli.options import ColorOption, FormOption
 from kiplint.cli.output import present, present_patch
 from kiplint.commands.migrate.run import migrate_bump
 
@@ -40,7 +40,7 @@ def command(
     ] = "",
     dry_run: DryRunOption = False,
     diff: DiffOption = False,
-    output_format: AnswerFormOption = "text",
+    output_format: FormOption = "text",
     color: ColorOption = "auto",
 ) -> int:
     """Give RPCs a new version, request and response together.

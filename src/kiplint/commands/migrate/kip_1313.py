@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kiplint.cli import completion
-from kiplint.cli.options import AnswerFormOption, ColorOption
+from kiplint.cli.options import ColorOption, FormOption
 from kiplint.cli.output import present, present_patch
 from kiplint.commands.migrate.bump import DiffOption, DryRunOption
 from kiplint.commands.migrate.run import migrate_kip_1313
@@ -49,7 +49,7 @@ def command(
     ] = False,
     dry_run: DryRunOption = False,
     diff: DiffOption = False,
-    output_format: AnswerFormOption = "text",
+    output_format: FormOption = "text",
     color: ColorOption = "auto",
 ) -> int:
     """Migrate RPCs to header versions and request header 3 (KIP-1313).

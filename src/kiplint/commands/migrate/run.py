@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Final, Literal, get_args
 
 import msgspec
@@ -66,7 +66,7 @@ class MigrationResult(RunResult, frozen=True):
     """Whether the files were written; else only the result was made."""
 
     command = "migrate"
-    renderers = written_by("migrate", "text", "markdown")
+    renderers = written_by("migrate", "text")
     unread = "left as it is"
 
     @property
@@ -188,7 +188,7 @@ def _migrate(
         rows += [replace(row, directory=directory) for row in migration.rows]
     for name in names:
         if not {name, _base(name)} & rpc_names:
-            raise UsageError(f"there is no RPC {name}{_hint(name, rpc_names)}")
+            raise UsageError(f"there is no RPC {name}{did_you_mean(_base(name), rpc_names)}")
     if not rpc_names and not unread_paths:
         raise UsageError("there are no RPCs: name the directory that has the requests and responses, or some of them")
     status: Status = "error" if unread_paths else "findings" if any(row.state == "left" for row in rows) else "ok"
@@ -202,14 +202,6 @@ def _migrate(
     if not dry_run:
         result.change.write()
     return result
-
-
-def _hint(name: str, names: Collection[str]) -> str:
-    """What to write instead of a name that no RPC has."""
-    file = os.path.basename(name)
-    if file.endswith(".json") and _base(file.removesuffix(".json")) in names:
-        return f": write {_base(file.removesuffix('.json'))}, and the directory as the set"
-    return did_you_mean(_base(name), names)
 
 
 def _base(name: str) -> str:

@@ -1,4 +1,4 @@
-"""A migration for people: what was done to each RPC, then what a person has to review; as text and as Markdown."""
+"""A migration for people: what was done to each RPC, then what a person has to review."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from typing import Final, TextIO, get_args
 
 from kiplint.commands.migrate.run import MigrationResult
 from kiplint.fixes.migration import MigrationRow, State
-from kiplint.render.markdown import write_table
 from kiplint.render.table import DIM, Cell, fold, table, title, width_of
 from kiplint.text.show import printable
 from kiplint.text.words import join_words, plural
 
 COLORS: Final = {"migrated": "32", "declared": "32", "unchanged": DIM, "exempt": DIM, "dead": DIM, "left": "1;31"}
 COLUMNS: Final = ("RPC", "", "versions", "request headers", "")
-MARKDOWN_COLUMNS: Final = ("RPC", "state", "before", "versions", "request headers", "done", "to look at")
 _QUIET: Final = ("unchanged", "dead")
 
 
@@ -36,16 +34,6 @@ def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
         lines += ["", title("To look at", color)]
         lines += [line for name, note in notes for line in fold(f"  {name}: {note}", width)]
     out.write("".join(f"{line}\n" for line in [*lines, *([""] if lines else []), _summary(result)]))
-
-
-def write_markdown(result: MigrationResult, out: TextIO, *, color: bool) -> None:
-    """Write the counts as a heading, then a row for each RPC."""
-    out.write(f"### {_summary(result)}\n\n")
-    cells = (
-        (name, row.state, row.base_versions, row.versions, _headers(row), "; ".join(row.done), "; ".join(row.look))
-        for name, row in zip(_names(result.rows), result.rows, strict=True)
-    )
-    write_table(MARKDOWN_COLUMNS, ([cell or " " for cell in row] for row in cells), out)
 
 
 def _summary(result: MigrationResult) -> str:
