@@ -14,7 +14,7 @@ from kiplint.compat.change import shown_layout
 from kiplint.model.layout import describe, intervals, layout, lines, slot, tokens, width
 from kiplint.model.message import Message
 from kiplint.model.types import WIDTHS
-from kiplint.versions import NONE, VersionRange
+from kiplint.versions import NONE
 from tools import field, message
 
 PLAIN, FLEXIBLE = 0, 3
@@ -63,80 +63,76 @@ def test_lengths(kind: str, nullable: str, plain: tuple[str, str], flexible: tup
         assert (describe(only), width(only)) == expected
 
 
-def test_nullable_in_some_versions_only() -> None:
-    request = message(field("A", "string", nullableVersions="1-2"), flexibleVersions="none")
-    assert [layout(request, version).slots[0].nullable for version in range(4)] == [False, True, True, False]
-    assert [str(interval) for interval in intervals(request)] == ["0", "1-2", "3-5"]
-
-
-def test_a_field_that_is_never_compact() -> None:
-    request = message(field("ClientId", "string", nullableVersions="0+", flexibleVersions="none"), field("B", "string"))
-    assert layout_text(request, FLEXIBLE) == "ClientId nullable string, B compact string, tags {}"
-    assert [width(slot) for slot in layout(request, FLEXIBLE).slots] == ["2+n", "varint+n"]
-
-
-def test_a_field_that_is_compact_before_the_message_is_flexible_is_not() -> None:
-    request = message(field("A", "string", flexibleVersions="0+"))
-    assert layout_text(request, PLAIN) == "A string"
-
-
 # Messages and structs
 
 
-def test_fields_come_in_their_order_in_the_versions_that_have_them() -> None:
-    request = message(field("C", versions="2+"), field("A"), field("B", "int64", "0-1"))
-    assert [layout_text(request, version) for version in (0, 1, 2, 3)] == [
-        "A int32, B int64",
-        "A int32, B int64",
-        "C int32, A int32",
-        "C int32, A int32, tags {}",
-    ]
-    assert [str(interval) for interval in intervals(request)] == ["0-1", "2", "3-5"]
+NEVER: dict[str, Any] = {"flexibleVersions": "none"}
+LATER: dict[str, Any] = {"versions": "3+", "taggedVersions": "3+"}
+PART = {"name": "Part", "versions": "0+", "fields": [field("Id")]}
+TEXTS: list[tuple[Message, dict[int, str], str]] = [
+    (
+        message(field("A", "string", nullableVersions="1-2"), **NEVER),
+        {0: "A string", 1: "A nullable string", 3: "A string"},
+        "0 1-2 3-5",
+    ),
+    (
+        message(field("Id", "string", nullableVersions="0+", **NEVER), field("B", "string")),
+        {3: "Id nullable string, B compact string, tags {}"},
+        "0-2 3-5",
+    ),
+    (message(field("A", "string", flexibleVersions="0+")), {0: "A string"}, "0-2 3-5"),
+    (
+        message(field("C", versions="2+"), field("A"), field("B", "int64", "0-1")),
+        {1: "A int32, B int64", 2: "C int32, A int32", 3: "C int32, A int32, tags {}"},
+        "0-1 2 3-5",
+    ),
+    (message(field("A", versions="0-1"), field("B", versions="2+"), **NEVER), {1: "A int32", 2: "B int32"}, "0-1 2-5"),
+    (message(field("A"), field("B", versions="7+"), flexibleVersions="9+"), {5: "A int32"}, "0-5"),
+    (
+        message(struct("Box", "Box", field("A"), nullableVersions="0+"), **NEVER),
+        {0: "Box nullable (A int32)"},
+        "0-5",
+    ),
+    (
+        message(field("One", "Part"), field("Many", "[]Part", "1+"), commonStructs=[PART]),
+        {0: "One (Id int32)", 3: "One (Id int32), Many compact array of (Id int32), tags {}"},
+        "0 1-2 3-5",
+    ),
+    (
+        message(field("B", tag=1, **LATER), field("A"), field("C", "string", tag=0, **LATER)),
+        {0: "A int32", 3: "A int32, tags {0: C compact string, 1: B int32}"},
+        "0-2 3-5",
+    ),
+    (
+        message(field("A", tag=0, taggedVersions="4+")),
+        {3: "A int32, tags {}", 4: "tags {0: A int32}"},
+        "0-2 3 4-5",
+    ),
+    (
+        message(struct("P", "P", field("Id", "string", "3+", nullableVersions="4+"), tag=0, **LATER)),
+        {3: "tags {0: P (Id compact string)}", 4: "tags {0: P (Id compact nullable string)}"},
+        "0-2 3 4-5",
+    ),
+    (message(field("A", "string"), validVersions="2-4"), {2: "A string"}, "2 3-4"),
+    (message(field("A", "string"), validVersions="none"), {}, ""),
+]
 
 
-def test_structs_stand_in_line_without_a_box() -> None:
-    box = message(struct("Box", "Box", field("A"), field("B", "string")), flexibleVersions="none")
-    plain = message(field("A"), field("B", "string"), flexibleVersions="none")
-    assert layout_text(box, PLAIN) == "Box (A int32, B string)"
-    assert same(box, plain, PLAIN)
+@pytest.mark.parametrize(("definition", "texts", "expected"), TEXTS)
+def test_versions_and_their_layouts(definition: Message, texts: dict[int, str], expected: str) -> None:
+    assert {version: layout_text(definition, version) for version in texts} == texts
+    assert " ".join(map(str, intervals(definition))) == expected
 
 
-def test_a_struct_ends_in_its_own_tag_section_once_flexible() -> None:
-    box, plain = message(struct("Box", "Box", field("A"))), message(field("A"))
+def test_structs_are_inline_and_end_in_tags_once_flexible() -> None:
+    box, plain = (message(*fields) for fields in ([struct("Box", "Box", field("A"))], [field("A")]))
     assert same(box, plain, PLAIN)
     assert not same(box, plain, FLEXIBLE)
     assert tokens(layout(box, FLEXIBLE)) == ("int32", "tags", "tags")
-
-
-def test_a_nullable_struct_has_a_marker() -> None:
-    may = message(struct("Box", "Box", field("A"), nullableVersions="0+"), flexibleVersions="none")
-    must = message(struct("Box", "Box", field("A")), flexibleVersions="none")
-    assert layout_text(may, PLAIN) == "Box nullable (A int32)"
-    assert width(layout(may, PLAIN).slots[0]) == "1+"
-    assert width(layout(must, PLAIN).slots[0]) == ""
-    assert not same(may, must, PLAIN)
-
-
-def test_common_structs_are_those_of_their_users() -> None:
-    common = [{"name": "Part", "versions": "0+", "fields": [field("Id")]}]
-    request = message(field("One", "Part"), field("Many", "[]Part", "1+"), commonStructs=common)
-    assert layout_text(request, FLEXIBLE) == "One (Id int32), Many compact array of (Id int32), tags {}"
-    assert same(
-        request, message(struct("One", "A", field("X")), struct("Many", "[]B", field("Y"), versions="1+")), FLEXIBLE
-    )
-
-
-def test_tags_are_sorted_and_no_part_of_the_tokens() -> None:
-    later = {"versions": "3+", "taggedVersions": "3+"}
-    request = message(field("B", tag=1, **later), field("A"), field("C", "string", tag=0, **later))
-    assert layout_text(request, PLAIN) == "A int32"
-    assert layout_text(request, FLEXIBLE) == "A int32, tags {0: C compact string, 1: B int32}"
-    assert same(request, message(field("A")), FLEXIBLE)
-
-
-def test_a_field_that_is_tagged_later_stands_in_line_before() -> None:
-    request = message(field("A", tag=0, taggedVersions="4+"))
-    assert [layout_text(request, version) for version in (3, 4)] == ["A int32, tags {}", "tags {0: A int32}"]
+    nullable = message(struct("Box", "Box", field("A"), nullableVersions="0+"))
+    assert not same(box, nullable, PLAIN)
+    assert [width(layout(item, PLAIN).slots[0]) for item in (box, nullable)] == ["", "1+"]
+    assert same(message(field("B", tag=1, **LATER), field("A")), plain, FLEXIBLE)  # tags are no part of the tokens
 
 
 def test_a_struct_in_itself_ends() -> None:
@@ -178,33 +174,6 @@ def test_what_depends_on_flexible_versions_can_be_left_out() -> None:
 
 
 # Intervals
-
-
-def test_a_renamed_field_ends_an_interval_although_the_bytes_do_not() -> None:
-    request = message(field("A", versions="0-1"), field("B", versions="2+"), flexibleVersions="none")
-    assert [str(interval) for interval in intervals(request)] == ["0-1", "2-5"]
-
-
-def test_a_boundary_that_changes_nothing_is_none() -> None:
-    request = message(
-        field("A", "int32", "0+", nullableVersions="none"), field("B", versions="7+"), flexibleVersions="9+"
-    )
-    assert [str(interval) for interval in intervals(request)] == ["0-5"]
-
-
-def test_what_a_tag_holds_ends_an_interval_too() -> None:
-    inner = field("Id", "string", "3+", nullableVersions="4+")
-    request = message(struct("Part", "Part", inner, versions="3+", tag=0, taggedVersions="3+"))
-    assert [layout_text(request, version) for version in (3, 4)] == [
-        "tags {0: Part (Id compact string)}",
-        "tags {0: Part (Id compact nullable string)}",
-    ]
-    assert [str(interval) for interval in intervals(request)] == ["0-2", "3", "4-5"]
-
-
-@pytest.mark.parametrize(("valid", "expected"), [("none", []), ("3", ["3"]), ("2-4", ["2", "3-4"])])
-def test_only_valid_versions_have_layouts(valid: str, expected: list[str]) -> None:
-    assert [str(interval) for interval in intervals(message(field("A", "string"), validVersions=valid))] == expected
 
 
 def test_versions_are_never_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,13 +275,6 @@ def test_layouts_hold_what_the_definition_says(definition: Message, version: int
         assert part.nullable is (version in part.field.nullable)
         assert width(part) == "" or width(part)[-1] in "+n0123456789"
         assert part.compact <= (body.tags is not None)
-
-
-@given(messages())
-def test_a_range_of_one_version_is_its_own_interval(definition: Message) -> None:
-    lowest = definition.valid.lowest
-    (first, *_) = intervals(definition)
-    assert VersionRange.of(lowest, lowest) <= first
 
 
 def test_of_a_large_layout_the_fields_around_are_shown() -> None:
