@@ -20,8 +20,8 @@ FLOATS = [0.0, -1.5, 1e300, math.inf, -math.inf]
 
 def encode(codec: Codec, value: dict[str, Any]) -> bytes:
     """The bytes of valid values."""
-    data, problems = codec.encode(value)
-    assert problems == ()
+    data = codec.encode(value)
+    assert data is not None
     return data
 
 

@@ -75,8 +75,7 @@ def test_what_is_damaged_has_problems_or_is_another_value(seed: int) -> None:
 def test_what_is_left_out_gets_its_default(seed: int) -> None:
     rng = random.Random(seed)
     codec = random_codec(rng)
-    data, problems = codec.encode({})
-    assert problems == ()
+    data = encode(codec, {})
     assert fill_defaults(codec.body, codec.decode(data).value) == defaults_of(codec.body)
 
 
@@ -144,39 +143,12 @@ def test_unknown_tags_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "problem"),
-    [
-        ({"count": 2**31}, "count is 2147483648, no int32 (-2147483648..2147483647)"),
-        ({"count": True}, "count is True, no int32 (-2147483648..2147483647)"),
-        ({"count": "1"}, "count is '1', no int32 (-2147483648..2147483647)"),
-        ({"name": None}, "name is null, which this version does not allow"),
-        ({"name": "\ud800"}, "name is '\\ud800', not Unicode text"),
-        ({"name": "x" * 40000}, "name has 40000 bytes; 32767 are the most"),
-        ({"nam": "x"}, "XRequest has no field nam; did you mean name?"),
-        ({"new": 1}, "new exists in versions 2+ and is not ignorable"),
-        ({"data": "%"}, "data is '%', not base64"),
-        ({"id": "short"}, "id is 'short', no uuid"),
-        ({"list": {}}, "list is an object, not an array"),
-        ({"list": [{"inner": 1}, 7]}, "list[1] is a number, not an object"),
-        ([], "the value is an array, not an object"),
-    ],
+    "value",
+    [{"count": 2**31}, {"name": None}, {"name": "\ud800"}, {"name": "x" * 40000}, {"data": "%"}, {"id": "short"}],
 )
-def test_values_that_cannot_be_written(value: Any, problem: str) -> None:
-    request = message(
-        field("Count"),
-        field("Name", "string"),
-        field("Data", "bytes"),
-        field("Id", "uuid"),
-        field("List", "[]Part", fields=[field("Inner")]),
-        field("New", versions="2+"),
-        field("Soft", versions="2+", ignorable=True),
-    )
-    assert [problem_seen.message for problem_seen in Codec(request, 0).encode(value)[1]] == [problem]
-
-
-def test_fields_of_other_versions_may_be_given_where_nothing_is_lost() -> None:
-    request = message(field("New", versions="2+", default="7"), field("Soft", versions="2+", ignorable=True))
-    assert Codec(request, 0).encode({"new": 7, "soft": 9}) == (b"", ())
+def test_what_a_type_cannot_hold_is_not_written(value: dict[str, Any]) -> None:
+    request = message(field("Count"), field("Name", "string"), field("Data", "bytes"), field("Id", "uuid"))
+    assert Codec(request, 0).encode(value) is None
 
 
 def test_defaults_are_those_of_the_schema() -> None:

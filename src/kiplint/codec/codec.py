@@ -79,9 +79,15 @@ class Codec:
                 reader.note("trailing-bytes", reader.pos, f"{many} after the end of the message", "")
         return DecodedBody(value, reader.pos, tuple(reader.problems), tuple(reader.spans), is_complete)
 
-    def encode(self, value: Any) -> tuple[bytes, tuple[ByteProblem, ...]]:
-        """The bytes of values that may leave out fields, and what is wrong with them. Raises UnusableLayout."""
-        return build(self.body, self.message, value)
+    def encode(self, value: dict[str, Any]) -> bytes | None:
+        """The bytes of values, which may leave out fields; None where a value or a default does not fit its type.
+
+        Raises UnusableLayout.
+        """
+        try:
+            return build(self.body, value)
+        except (ValueError, struct.error):
+            return None
 
 
 def _unusable(body: Layout) -> Iterator[str]:

@@ -228,8 +228,8 @@ def _try_examples(
     """Those that the reader misreads or refuses, the shortest first, each once."""
     examples_by_data: dict[bytes, Example] = {}
     for example in examples:
-        data, problems = writer.encode(example[1])
-        if not problems:
+        data = writer.encode(example[1])
+        if data is not None:
             examples_by_data.setdefault(data, example)
     pairs = sorted(examples_by_data.items(), key=lambda item: len(item[0]))
     proofs = ((about, _try(writer, reader, side, (about, value), data)) for data, (about, value) in pairs)
@@ -316,10 +316,11 @@ def _prove(change: Change) -> tuple[tuple[Proof, ...], bool]:
 def _without_reader(old: Message, version: int, name: str) -> tuple[Proof, ...]:
     codec = Codec(old, version)
     value = minimal(codec.body)
-    data, problems = codec.encode(value)
+    data = codec.encode(value)
     rule, message = WITHOUT_READER[name]
-    proof = Proof("new", version, "old", "refused", data.hex(), value, 0, "", None, "", message, rule)
-    return () if problems else (proof,)
+    if data is None:
+        return ()
+    return (Proof("new", version, "old", "refused", data.hex(), value, 0, "", None, "", message, rule),)
 
 
 def _header_proofs(old: Message, new: Message, version: int) -> tuple[Proof, ...]:
@@ -338,10 +339,11 @@ def _header_proof(writer: Codec, reader: Codec, message: Message, version: int, 
     """A header with the body behind it: the other header ends elsewhere, so that the body begins elsewhere."""
     body = Codec(message, version)
     value = minimal(writer.body)
-    front, wrong = writer.encode(value)
-    data, more = body.encode(minimal(body.body))
+    front, data = writer.encode(value), body.encode(minimal(body.body))
+    if front is None or data is None:
+        return None
     read = reader.decode(front + data, whole=False)
-    if wrong or more or (read.end == len(front) and not read.problems):
+    if read.end == len(front) and not read.problems:
         return None
     text = read.problems[0].message if read.problems else f"the header ends at byte {read.end}, not {len(front)}"
     place = min(read.end, len(front))
