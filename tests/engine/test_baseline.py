@@ -83,12 +83,6 @@ def test_a_count_can_be_paid_in_part() -> None:
     assert without(record(finding), [replace(stale, left=0)]).findings == ()
 
 
-def test_what_was_not_judged_is_not_stale() -> None:
-    baseline = record(*findings_in(*FIVE))
-    assert stale_entries(baseline, [], lambda entry: entry.rule != "style/about-missing") == ()
-    assert len(stale_entries(baseline, [], always)) == 5
-
-
 def test_the_file_reads_well() -> None:
     baseline = baseline_of([*findings_in(*FIVE[:2]), *findings_in(FIVE[0])], ["set", "other", "set"])
     assert render(baseline).decode() == (
@@ -129,12 +123,6 @@ def test_recorded_and_new_findings_add_up(debt: list[int], now: list[int]) -> No
     assert compare(paid, findings) == (new, ())
 
 
-def test_an_entry_that_a_merge_has_doubled_counts_twice() -> None:
-    text = render(Baseline(VERSION, (), (entry(),)))
-    (line,) = [word for word in text.split(b"\n") if b"fingerprint" in word]
-    assert parse(text.replace(line, line + b",\n" + line), "b.json").findings == (entry(count=2),)
-
-
 def test_names_that_act_on_terminals_are_harmless() -> None:
     text = entry(message_name="A\x1b[2J\n::error::x", place="/a\u202eb").where
     assert text == "tags/gap in A\\u001b[2J\\u000a::error::x at /a\\u202eb"
@@ -144,17 +132,14 @@ def test_names_that_act_on_terminals_are_harmless() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"", "b.json is not a baseline: Input data was truncated"),
         (b"[]", "b.json is not a baseline: Expected `object`, got `array`"),
         (b"<<<<<<< HEAD\n", "b.json is not a baseline: JSON is malformed: invalid character (byte 0)"),
         (b'{"version": 2}', "b.json is a baseline of version 2; this kiplint reads version 1"),
         (b'{"version": "2.1.0"}', "b.json is not a baseline: Expected `int`, got `str` - at `$.version`"),
-        (b'{"findings": []}', "b.json is not a baseline: Object missing required field `version`"),
         (
             b'{"version": 1, "findings": [], "summary": {}}',
             "b.json is not a baseline: Object missing required field `checked`",
         ),
-        (b'{"version": 1, "checked": ' + b"[" * 100_000, "b.json is not a baseline: "),
         (b"[" * 1_000_000, "b.json is not a baseline: "),
         (render(Baseline(VERSION, (), (entry(count=0),))), "Expected `int` >= 1 - at `$.findings[0].count`"),
         (render(Baseline(VERSION, (), (entry(fingerprint="x"),))), "at `$.findings[0].fingerprint`"),

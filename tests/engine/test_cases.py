@@ -44,26 +44,16 @@ def refusal(tmp_path: Path, **rule: Any) -> str:
     [
         (0, False),
         (1, True),
-        (2, False),
-        (-1, False),
         (None, False),
         ([], False),
         (["a"], True),
-        (("a", "b"), False),
         ({"a": 1}, True),
-        (frozenset("a"), True),
         *((VersionRange.parse(text), text in ("0", "3", "32767")) for text in ("none", "0", "3", "0-1", "3+", "32767")),
         (VersionRange([(0, 0), (2, 2)]), False),
     ],
 )
 def test_words_by_number(value: object, single: bool) -> None:
     assert word(value, "one", "many") == ("one" if single else "many")
-
-
-def test_a_message_chooses_its_words(tmp_path: Path) -> None:
-    rule = {"when": "True", "message": "{versions:version|versions} {versions}, {len(name):letter|letters}"}
-    result = run(tmp_path, rule, field("A", versions="0"), field("Bc", versions="1+"))
-    assert [finding.message for finding in result] == ["version 0, letter", "versions 1+, letters"]
 
 
 CASES = [
@@ -80,16 +70,6 @@ def test_cases_alone_are_the_expectation(tmp_path: Path) -> None:
         ("tag 0", "info", "/fields/1", ""),
     ]
     assert [finding.summary for finding in result] == ['an array; write "int8"', "tag 0"]
-
-
-def test_a_requested_severity_holds(tmp_path: Path) -> None:
-    result = run(tmp_path, {"says": CASES}, ARRAY, TAGGED, severity={"house/one": "warning"})
-    assert [finding.severity for finding in result] == ["warning", "warning"]
-
-
-def test_the_first_matching_case_gives_the_message(tmp_path: Path) -> None:
-    both = field("B", "[]int8", tag=0, taggedVersions="0+")
-    assert [finding.message for finding in run(tmp_path, {"says": CASES}, both)] == ["an array"]
 
 
 @pytest.mark.parametrize("last", [{"message": "plain"}, {"says": [*CASES, {"message": "plain"}]}])
@@ -121,26 +101,16 @@ def test_names_for_expressions(tmp_path: Path) -> None:
     ("rule", "problem"),
     [
         ({"let": {"name": "tag"}}, "let: name already means something here; choose another name"),
-        ({"let": {"len": "tag"}}, "let: len already means something here; choose another name"),
         ({"let": {"a b": "tag"}}, "let: a b is not a name: write letters, digits and underscores"),
-        ({"let": {"if": "tag"}}, "let: if is not a name: write letters, digits and underscores"),
-        ({"let": {"a": "b", "b": "tag"}}, "let: b is not a fact of a field"),
         ({"let": {"a": "tga"}}, "let: tga is not a fact of a field; did you mean tag?"),
         ({"let": {"left": "tag"}, "when": "lefft"}, "when: lefft is not a fact of a field; did you mean left?"),
-        ({"let": {"a": "1"}, "when": "any(a for a in owner.fields)"}, "when: a is a name of its own here; "),
         ({"says": [{"when": "tga", "message": ""}]}, "says: tga is not a fact of a field; did you mean tag?"),
-        ({"says": [{"when": "tag", "message": "{nam}"}]}, "says: nam is not a fact of a field; did you mean name?"),
         ({"says": [{"when": "tag", "message": "", "at": "nam"}]}, "says: nam is not a property of a field; did you mean name?"),
         ({"says": [{"message": ""}, {"when": "tag", "message": ""}]}, "says: a case without `when` speaks always"),
-        ({"says": [{"message": ""}]}, "says: a case without `when` speaks always"),
         ({"message": "", "expect": "tag", "says": [{"when": "tag", "message": ""}]}, "says: with `expect`, add a `message`"),
         ({"message": ""}, "message: a rule has a `message`, or `says`, or `fields`"),
-        ({"instead": "{nam}"}, "instead: nam is not a fact of a field; did you mean name?"),
-        ({"message": "{tag:a}"}, "message: the hole {tag:a} wants two words, as in {number:version|versions}"),
         ({"at": "tagedVersions"}, "at: tagedVersions is not a property of a field; did you mean taggedVersions?"),
         ({"at": "owner.nam"}, "at: nam is not a property of a message, a field or a struct; did you mean name?"),
-        ({"at": "message.validVersion"}, "at: validVersion is not a property of a message, a field or a struct; did you mean validVersions?"),
-        ({"each": "rpc", "when": "request", "at": "apiKey"}, "at: apiKey is not a property of a rpc"),
         ({"each": "problem", "at": "name"}, "at: a problem has a place of its own; leave `at` out"),
         ({"fields": {"A": {}}}, "fields: only rules about messages and structs have `fields`"),
         (

@@ -61,24 +61,16 @@ def test_every_key(file: Path) -> None:
     ("text", "problem"),
     [
         ('selct = ["all"]', "1: selct is not a key of the configuration; did you mean select?"),
-        ('\n\nfail_on = "error"', "3: fail_on is not a key of the configuration; did you mean fail-on?"),
         (
             'select = ["all"]\nrulepacks = []',
             "2: rulepacks is not a key of the configuration; did you mean rule-packs?",
         ),
         ("zzz = 1", f"1: zzz is not a key of the configuration; there are {KEYS}"),
-        ("# severty\n[severty]\nx = 1", "2: severty is not a key of the configuration; did you mean severity?"),
-        ('"excludes" = []', "1: excludes is not a key of the configuration; did you mean exclude?"),
         ('select = "all"', "1: select: expected array, got str"),
         ("\nselect = [1]", "2: select: expected str, got int"),
         ('fail-on = "fatal"', "1: fail-on: fatal is none of error, warning, info, never"),
-        ("fail-on = 1", "1: fail-on: expected str, got int"),
-        ('exclude = "a"', "1: exclude: expected array, got str"),
-        ('fail-on = "eror"', "1: fail-on: eror is none of error, warning, info, never; did you mean error?"),
         ('# a\n[severity]\n"tags/gap" = "fatal"', "2: severity: fatal is none of error, warning, info, off"),
-        ("severity = 1", "1: severity: expected object, got int"),
         ('[rules."tags/gap"]\nparms = {}', "2: parms is not a key of the configuration; did you mean params?"),
-        ('[rules."tags/gap"]\nparams = 1', "1: rules: expected object, got int"),
     ],
 )
 def test_mistakes_have_a_line(file: Path, text: str, problem: str) -> None:

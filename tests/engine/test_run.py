@@ -11,15 +11,12 @@ import pytest
 from conftest import ROOT
 from kiplint.commands.check.run import CheckResult
 from kiplint.engine.config import Config
-from kiplint.engine.finding import Finding, Location, Span, location_of
+from kiplint.engine.finding import Finding, Span
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.model.load import ProblemElement
-from kiplint.model.schemas import SchemaSet
 from kiplint.render.formats import write
-from kiplint.text.decode import Problem
-from tools import QUIET, check, definition, field, ids, message, rpc, schema_set
+from tools import QUIET, check, definition, field, ids
 
 CONFIG = Config(ignore=QUIET)
 
@@ -72,11 +69,6 @@ def test_a_partial_set_misses_no_half() -> None:
     assert ids(check(files, CONFIG, partial=False)) == ["rpc/response-missing"]
 
 
-def test_the_rest_of_a_broken_file_is_linted() -> None:
-    data = definition(field("A", "int3"), extra=1).replace(b"\n}", b",\n}")
-    assert sorted(ids(findings(data))) == ["fields/unknown-type", "shape/unknown-property", "syntax/trailing-comma"]
-
-
 @pytest.mark.parametrize(
     ("at", "pointer", "line"),
     [
@@ -95,28 +87,6 @@ def test_a_finding_points_to_the_property_or_else_to_the_element(at: str, pointe
     rule = Rule(pack="p", spec=spec, severity="error", source="", params={}, origin="")
     (finding,) = check_set([Input("X.json", definition(field()))], RuleSet([rule], [rule])).findings
     assert (finding.pointer, finding.span.line, finding.message) == (pointer, line, "said")
-
-
-def test_places_of_elements() -> None:
-    whole = message(field("A", "S", fields=[field("B")]), headerVersions={"0+": "1"})
-    places = [
-        location_of(element, "x")[:4] for element in (whole, whole.fields[0], whole.structs[0], whole.header_ranges[0])
-    ]
-    assert places == [
-        ("XRequest.json", "", "x", "XRequest"),
-        ("XRequest.json", "/fields/0", "x", "XRequest"),
-        ("XRequest.json", "/fields/0", "x", "XRequest"),
-        ("XRequest.json", "/headerVersions/0+", "x", "XRequest"),
-    ]
-    request, response = rpc("A", 1, "0")
-    (pair,) = schema_set(request, response).rpcs
-    assert location_of(pair, "x")[:4] == ("ARequest.json", "", "x", "ARequest")
-    (half,) = schema_set(rpc("B", 2, "0")[1]).rpcs
-    assert location_of(half, "x").file == "BResponse.json"
-    assert location_of(schema_set(), "x") == Location(".", "", "", "")
-    assert location_of(SchemaSet((whole,), "a/set"), "x") == Location("a/set", "", "", "")
-    problem = Problem("kind", "detail", "/a", 3, 5)
-    assert tuple(location_of(ProblemElement(problem, "f", message(name="M")), "x")) == ("f", "/a", "", "M", 3, 5)
 
 
 def test_spans_are_exact() -> None:

@@ -37,12 +37,6 @@ def test_duplicate_names(names: list[str], others: dict[str, str]) -> None:
     assert by_field(whole, whole.duplicate_names) == others
 
 
-def test_duplicates_are_of_one_struct() -> None:
-    same = field("A", about="Same.", tag=0, taggedVersions="3+")
-    whole = message(same, field("B", "S", fields=[same]), field("C", "T", fields=[same]))
-    assert [(x.duplicate_names, x.duplicate_tags) for x in (whole, *whole.structs)] == [({}, {})] * 3
-
-
 @pytest.mark.parametrize(
     ("numbers", "others"),
     [
@@ -60,21 +54,15 @@ def test_duplicate_tags(numbers: list[int | None], others: dict[str, str]) -> No
 @pytest.mark.parametrize(
     ("numbers", "gaps"),
     [
-        ([0, 1, 2], {}),
         ([2, 1, 0], {}),
         ([1], {"0:A": 0}),
-        ([0, 2], {"1:B": 1}),
         ([0, 2, 4], {"1:B": 1}),
         ([4, 0], {"0:A": 1}),
         ([0, 0, 2], {}),
         ([0, 0, 3], {"2:C": 2}),
         ([0, 0, 1], {}),
-        ([-1, 0], {}),
         ([-1, 1], {}),
-        ([-5, 0], {}),
-        ([None, 1, None], {}),
         ([0, 2**31 - 1], {"1:B": 1}),
-        ([None], {}),
     ],
 )
 def test_skipped_tags(numbers: list[int | None], gaps: dict[str, int]) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from kiplint.engine.language import facts_of
 from kiplint.model.fields import Field
-from kiplint.versions import NONE
 from tools import field, message
 
 
@@ -25,39 +24,6 @@ def inner(parent: str, child: str, valid: str = "0-5") -> Field:
         field("A", "[]A1", fields=[field("B", "B1", versions=parent, fields=[deepest])]), validVersions=valid
     )
     return whole.fields[0].definition.fields[0].definition.fields[0]
-
-
-def test_a_plain_field() -> None:
-    item = only(name="TopicName", kind="[]string", versions="1-4")
-    assert (item.name, item.type, item.element_type, item.is_array) == ("TopicName", "[]string", "string", True)
-    assert (item.is_primitive, item.is_struct, item.can_be_null) == (True, False, True)
-    assert (str(item.versions), str(item.present)) == ("1-4", "1-4")
-    assert (item.tagged, item.nullable, item.tag) == (NONE, NONE, None)
-    assert (item.overrides_flexible, str(item.flexible)) == (False, "3+")
-    assert (item.has_default, item.default, item.default_is_json_null, item.defaults_to_null) == (
-        False,
-        "",
-        False,
-        False,
-    )
-    assert (item.about, item.entity_type) == ("", "")
-    assert (item.ignorable, item.map_key, item.zero_copy) == (False, False, False)
-    assert (item.has_children, item.definition, item.struct) == (False, None, None)
-    assert (item.pointer, item.path, item.position, item.top_level) == ("/fields/0", "TopicName", 0, True)
-    assert (item.java_name, item.name_is_valid) == ("topicName", True)
-    assert item.message is item.owner
-
-
-def test_a_field_with_everything() -> None:
-    item = only(
-        kind="string", versions="1+", nullableVersions="2+", taggedVersions="3+", tag=0, flexibleVersions="4+",
-        default="null", about="What it is.", entityType="groupId", ignorable=True, mapKey=True, zeroCopy=True,
-    )  # fmt: skip
-    assert [str(item.versions), str(item.nullable), str(item.tagged), str(item.flexible)] == ["1+", "2+", "3+", "4+"]
-    assert (item.tag, item.overrides_flexible) == (0, True)
-    assert (item.has_default, item.default, item.defaults_to_null) == (True, "null", True)
-    assert (item.about, item.entity_type) == ("What it is.", "groupId")
-    assert (item.ignorable, item.map_key, item.zero_copy) == (True, True, True)
 
 
 def test_every_fact_of_every_field_can_be_computed() -> None:
@@ -142,16 +108,11 @@ def test_versions_of_a_field(text: str, tagged: str | None, versions: str, probl
         ("int8", 128, "invalid"),
         ("int8", True, "invalid"),
         ("bool", True, ""),
-        ("string", "null", ""),
         ("int32", "null", "invalid"),
         ("[]int32", "null", ""),
-        ("[]int32", "", ""),
         ("[]int32", "0", "unsupported"),
-        ("bytes", "null", ""),
-        ("Topic", "null", ""),
         ("int32", "010", "octal"),
         ("string", '"', "java"),
-        ("int32", None, ""),
     ],
 )
 def test_default(kind: str, default: object, mistake: str) -> None:
@@ -161,20 +122,6 @@ def test_default(kind: str, default: object, mistake: str) -> None:
     assert item.has_default is (default is not None)
     assert item.default_is_json_null is (default is None)
     assert item.defaults_to_null is (default == "null" and kind != "int32")
-
-
-def test_structs_of_fields() -> None:
-    common = {"name": "S", "versions": "0+", "fields": [field("A")]}
-    whole = message(
-        field("One", "S"), field("Two", "[]T", fields=[field("B")]), field("Three", "T"), field("Four", "U"),
-        commonStructs=[common],
-    )  # fmt: skip
-    first, second, three, four = whole.fields
-    assert (first.definition, first.element_type in whole.common_names) == (None, True)
-    assert first.struct is whole.common_structs[0]
-    assert second.definition is second.struct is three.struct
-    assert (second.element_type in whole.common_names, three.has_children) == (False, False)
-    assert (four.is_struct, four.struct) == (True, None)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiplint.model.headers import HeaderRange
-from tools import message, schema_set
+from tools import message
 
 
 def entries(**ranges: str) -> tuple[HeaderRange, ...]:
@@ -15,16 +15,6 @@ def entries(**ranges: str) -> tuple[HeaderRange, ...]:
 def ranges(text: str) -> tuple[HeaderRange, ...]:
     """The entries with these keys, in this order, all with header 2."""
     return entries(**dict.fromkeys(text.split(), "2"))
-
-
-def test_entries_come_in_the_order_of_versions() -> None:
-    result = entries(**{"5+": "3", "x": "9", "0-1": "1", "2-4": "2"})
-    assert [(entry.key, entry.value, entry.index) for entry in result] == [
-        ("x", "9", 0), ("0-1", "1", 1), ("2-4", "2", 2), ("5+", "3", 3),
-    ]  # fmt: skip
-    assert [entry.is_last for entry in result] == [False, False, False, True]
-    assert [entry.previous.key if entry.previous else None for entry in result] == [None, "x", "0-1", "2-4"]
-    assert [finding.pointer for finding in result][:2] == ["/headerVersions/x", "/headerVersions/0-1"]
 
 
 @pytest.mark.parametrize(
@@ -75,17 +65,3 @@ def test_values(value: str, header: int) -> None:
     (entry,) = entries(**{"0+": value})
     assert entry.header == header
     assert str(entry.version_of_header) == (str(header) if header >= 0 else "none")
-
-
-def test_pointers_are_escaped() -> None:
-    assert entries(**{"a/b~c": "1"})[0].pointer == "/headerVersions/a~1b~0c"
-
-
-def test_the_header_s_own_message() -> None:
-    request = message(headerVersions={"0+": "2"})
-    response = message(name="XResponse", type="response", headerVersions={"0+": "1"})
-    headers = [message(name=f"{half}Header", type="header", apiKey=None) for half in ("Request", "Response")]
-    schema_set(request, response, *headers)
-    assert request.header_ranges[0].header_message is headers[0]
-    assert response.header_ranges[0].header_message is headers[1]
-    assert message(headerVersions={"0+": "2"}).header_ranges[0].header_message is None

@@ -116,9 +116,7 @@ def test_a_sound_file() -> None:
     ("data", "kinds", "name"),
     [
         (b"", ["empty-file"], None),
-        (b"// nothing\n", ["empty-file"], None),
         (b"[]", ["wrong-type"], None),
-        (b'"x"', ["wrong-type"], None),
         (b"{}", ["missing-property"] * 3, None),
         (b"{", ["invalid-json"], None),
         (b"\xff", ["not-utf8"], None),
@@ -127,7 +125,6 @@ def test_a_sound_file() -> None:
         (definition().replace(b'"', b"'"), ["json5-only"] * 10, "XRequest"),
         (b"\xef\xbb\xbf" + definition(), ["byte-order-mark"], "XRequest"),
         (b"/* a */" + definition(), ["block-comment"], "XRequest"),
-        (definition(apiKey="1"), ["coerced-value"], "XRequest"),
         (definition(extra=1, apiKey={}), ["wrong-type", "unknown-property"], "XRequest"),
     ],
 )

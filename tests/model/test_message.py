@@ -16,27 +16,6 @@ def load_message(text: bytes, file: str = "XRequest.json") -> Message:
     return result
 
 
-def test_a_request() -> None:
-    result = message(deprecatedVersions="0", latestVersionUnstable=True, listeners=["broker"])
-    assert (result.name, result.type, result.api_key, result.base_name, result.suffix) == (
-        "XRequest",
-        "request",
-        1,
-        "X",
-        "Request",
-    )
-    assert (result.is_rpc, result.is_record, result.is_dead) == (True, False, False)
-    assert [str(x) for x in (result.valid, result.versions, result.present, result.flexible, result.deprecated)] == [
-        "0-5", "0-5", "0-5", "3+", "0",
-    ]  # fmt: skip
-    assert (result.unstable, result.declares_flexible, result.declares_listeners) == (
-        True,
-        True,
-        True,
-    )
-    assert (result.listeners, result.file_name, result.file_stem) == (("broker",), "XRequest.json", "XRequest")
-
-
 @pytest.mark.parametrize(
     ("valid", "value", "dead", "problem"),
     [
@@ -59,22 +38,6 @@ def test_valid_versions(valid: str, value: str, dead: bool, problem: bool) -> No
 def test_flexible_versions(text: str | None, value: str, expected: bool, problem: bool) -> None:
     result = message(flexibleVersions=text)
     assert (str(result.flexible), result.declares_flexible, bool(result.flexible_problem)) == (value, expected, problem)
-
-
-@pytest.mark.parametrize(
-    ("file", "name", "stem"),
-    [
-        ("a/b/XRequest.json", "XRequest.json", "XRequest"),
-        ("4.0.0:a/XRequest.json", "XRequest.json", "XRequest"),
-        ("4.0.0:XRequest.json", "XRequest.json", "XRequest"),
-        ("XRequest", "XRequest", "XRequest"),
-        ("X.json.json", "X.json.json", "X.json"),
-        ("", "", ""),
-    ],
-)
-def test_file_names(file: str, name: str, stem: str) -> None:
-    request = load_message(definition(), file)
-    assert (request.file_name, request.file_stem) == (name, stem)
 
 
 @pytest.mark.parametrize(("note", "version"), [("// Version 5 adds it.", None), ("// Version 4 adds it.", 5), ("", 5)])

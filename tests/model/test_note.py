@@ -102,15 +102,3 @@ def test_what_a_note_says_of_fields() -> None:
         ("BigSize", "XRequest"),
         ("OtherSize", "XResponse"),
     ]
-
-
-def test_versions_of_the_base_need_no_note() -> None:
-    def make_message(valid: str) -> Message:
-        return with_comments("// Version 1 adds it.", validVersions=valid)
-
-    head = make_message("0-4")
-    SchemaSet((head,), base=SchemaSet((make_message("0-3"),)))
-    assert head.undocumented_version == 4
-    head = make_message("0-4")
-    SchemaSet((head,), base=SchemaSet((make_message("0-4"),)))
-    assert head.undocumented_version is None

@@ -32,20 +32,6 @@ def test_rpcs_pair_by_key() -> None:
     assert all(x.is_pair and not x.is_coordinator and not x.may_be_partial for x in result.rpcs)
 
 
-def test_halves() -> None:
-    (request, _), (_, response) = rpc("A", 1, "0"), rpc("B", 2, "0-3")
-    alone, answer = schema_set(request, response).rpcs
-    assert (alone.request, alone.response, alone.is_pair, alone.name) == (request, None, False, "A")
-    assert (answer.request, answer.response, answer.is_pair, answer.name) == (None, response, False, "B")
-    assert (alone.lagging, str(alone.common)) == (None, "none")
-
-
-def test_of_several_claimants_the_first_counts() -> None:
-    (request, answer), (two, _) = rpc("A", 1, "0"), rpc("B", 1, "0")
-    assert pairs(schema_set(request, two, answer)) == [(1, "ARequest", "AResponse")]
-    assert (request.api_key_owner, two.api_key_owner, answer.api_key_owner) == ("BRequest", "ARequest", "")
-
-
 def test_coordinator_records_pair_apart_from_rpcs() -> None:
     request, response = rpc("A", 1, "0")
     result = schema_set(key("Offset", 1), value("Offset", 1), request, response, value("Group", 2))

@@ -18,49 +18,6 @@ def definitions(corpus: Path) -> list[Path]:
     return result
 
 
-def naive_blank(data: bytes) -> bytes:
-    """`blank_comments`, one byte at a time."""
-    out = bytearray(data)
-    at = 0
-    while at < len(data):
-        if data[at] in b"\"'":
-            at = _string_end(data, at)
-        elif data[at : at + 2] in (b"//", b"/*"):
-            end = _comment_end(data, at)
-            for index in range(at, end):
-                if out[index] not in b"\r\n":
-                    out[index] = 0x20
-            at = end
-        else:
-            at += 1
-    return bytes(out)
-
-
-def _string_end(data: bytes, start: int) -> int:
-    at = start + 1
-    while at < len(data):
-        if data[at] == ord("\\") and at + 1 < len(data):
-            at += 3 if data[at + 1 : at + 3] == b"\r\n" else 2
-        elif data[at] in b"\r\n\\":
-            return at
-        elif data[at] == data[start]:
-            return at + 1
-        else:
-            at += 1
-    return at
-
-
-def _comment_end(data: bytes, start: int) -> int:
-    at = start + 2
-    if data[start + 1] == ord("/"):
-        while at < len(data) and data[at] not in b"\r\n":
-            at += 1
-        return at
-    while at < len(data) and data[at : at + 2] != b"*/":
-        at += 1
-    return min(at + 2, len(data))
-
-
 def tree_value(text: str, node: Node) -> Any:
     """The value of a tree of strict JSON, each scalar read from its own span."""
     if node.kind == "object":

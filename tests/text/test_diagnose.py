@@ -82,23 +82,15 @@ def test_byte_order_mark() -> None:
         ("{'a': 1, 'a': 2}", ["json5-only", "json5-only", "duplicate-key"], {"a": 2}),
         ('/* // */ [1] /* " */', ["block-comment", "block-comment"], [1]),
         ("{a: +1, 'b': [0x10, .5,],}", ["json5-only"] * 5 + ["trailing-comma"] * 2, {"a": 1, "b": [16, 0.5]}),
-        ("[1,] // x", ["trailing-comma"], [1]),
         ('{"a": 1} }', ["trailing-content"], {"a": 1}),
-        ("[1,] x 'y' \"", ["trailing-comma", "trailing-content"], [1]),
-        ('"\\ud83d\\ude00"', [], "\U0001f600"),
         ("['\\ud83d\\ude00', '\\\\ud83d\\\\ude00']", ["json5-only"] * 2, ["\U0001f600", "\\ud83d\\ude00"]),
         ('"a\\\nb"', ["json5-only"], "ab"),
-        ('{"a": 1 "b": 2}', ["invalid-json"], MISSING),
         ('"\\ud800"', ["invalid-json"], MISSING),
         ('{"\\udc00": 1}', ["invalid-json"], MISSING),
         ("[" * 65 + "]" * 65, ["too-deep"], MISSING),
-        ("1" * 300, [], int("1" * 300)),
         ("1" * 5000, ["invalid-json"], MISSING),
-        ("-0." + "1" * 5000, ["invalid-json"], MISSING),
         ("0x" + "f" * 5000, ["invalid-json"], MISSING),
         ("0x" + "f" * 99, ["json5-only"], int("f" * 99, 16)),
-        ("+1e999", ["invalid-json"], MISSING),
-        ("\0", ["invalid-json"], MISSING),
         ("null", [], None),
     ],
 )
@@ -106,12 +98,6 @@ def test_value(text: str, expected: list[str], value: object) -> None:
     diagnosis = diagnose(text.encode())
     assert sorted(kinds(diagnosis)) == sorted(expected)
     assert diagnosis.value == value
-
-
-def test_salvage_is_bounded() -> None:
-    head = "[+1,"
-    assert diagnose(f"{head}{' ' * (65_536 - len(head) - 2)}2]".encode()).value == [1, 2]
-    assert diagnose(f"{head}{' ' * (65_537 - len(head) - 2)}2]".encode()).value is MISSING
 
 
 @given(st.binary(max_size=60) | (random_texts | mutations()).map(str.encode))

@@ -47,9 +47,7 @@ def delete_item(text: str, pointer: str) -> str:
     ("before", "after"),
     [
         ('{"name": "X"}', '{"name": "X", "type": "t"}'),
-        ('{"name":"X","about":""}', '{"name":"X", "type":"t","about":""}'),
         ('{ "about": "" }', '{ "type": "t", "about": "" }'),
-        ('{\n  "name": "X"\n}', '{\n  "name": "X",\n  "type": "t"\n}'),
         ('{\n  "name": "X" // its name\n}\n', '{\n  "name": "X", // its name\n  "type": "t"\n}\n'),
         ('{\n\t"name": "X", // ours\n\t"about": ""}', '{\n\t"name": "X", // ours\n\t"type": "t",\n\t"about": ""}'),
         ('{ // it\n  "about": ""\n}', '{ // it\n  "type": "t",\n  "about": ""\n}'),
@@ -57,9 +55,7 @@ def delete_item(text: str, pointer: str) -> str:
         ('\ufeff{\n "name": "é",\n "about": "ü"}', '\ufeff{\n "name": "é",\n "type": "t",\n "about": "ü"}'),
         ('{ "name": "X",\n  "about": "" }', '{ "name": "X", "type": "t",\n  "about": "" }'),
         ("{}", '{\n  "type": "t"\n}'),
-        ("{\n}\n", '{\n  "type": "t"\n}\n'),
         ("{ // empty\n}", '{ // empty\n  "type": "t"\n}'),
-        ("{ /* empty */ }", '{ /* empty */ \n  "type": "t"\n}'),
         ('{"name": "X" /* a, b */ , "about": ""}', '{"name": "X", "type": "t" /* a, b */ , "about": ""}'),
     ],
 )
@@ -97,19 +93,6 @@ def test_comments_are_written_above_a_property() -> None:
     document = Document(b'{\r\n  "a": 1,\r\n  "b": 2\r\n}')
     edit = insert_comment(document, node(document, "/b"), ["one", "", "two"])
     assert apply_edits(document.data, [edit]) == (b'{\r\n  "a": 1,\r\n  // one\r\n  //\r\n  // two\r\n  "b": 2\r\n}')
-
-
-def test_edits_that_overlap_are_refused_and_insertions_keep_their_order() -> None:
-    assert (
-        apply_edits(b"abcd", [Edit("", 2, 3, "C"), Edit("", 1, 1, "1"), Edit("", 1, 1, "2"), Edit("", 1, 2, "B")])
-        == b"a12BCd"
-    )
-    with pytest.raises(Overlap, match="an edit of bytes 2 to 3 overlaps one of bytes 1 to 3"):
-        apply_edits(b"abcd", [Edit("", 2, 3, ""), Edit("", 1, 3, "")])
-    with pytest.raises(Overlap):
-        apply_edits(b"abcd", [Edit("", 2, 2, ""), Edit("", 1, 3, "")])
-    with pytest.raises(ValueError, match="where there are 4"):
-        apply_edits(b"abcd", [Edit("", 2, 5, "")])
 
 
 def test_bytes_without_a_json_value_cannot_be_edited() -> None:

@@ -66,20 +66,14 @@ def test_not_meant(text: str) -> None:
     ("comment", "detail"),
     [
         ("// kiplint: ignore[a, b]", 'ignore of "a, b" gives no reason; write one after the brackets'),
-        ("// kiplint: ignore[a] --", 'ignore of "a" gives no reason; write one after the brackets'),
-        ("// kiplint: ignore-file[a] ", 'ignore-file of "a" gives no reason; write one after the brackets'),
         ("// kiplint: ignore[] b", "ignore names no rule; write ignore[RULE] and a reason"),
-        ("// kiplint: ignore[ , ] b", "ignore names no rule; write ignore[RULE] and a reason"),
         ("// kiplint: ignore b", "ignore names no rule; write ignore[RULE] and a reason"),
         ("// kiplint: ignore[a b", "ignore names no rule; write ignore[RULE] and a reason"),
-        ("// kiplint: ignore-file", "ignore-file names no rule; write ignore-file[RULE] and a reason"),
         (
             "// kiplint: disable[a] b",
             "unknown word 'disable' after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]",
         ),
-        ("// kiplint: ignor[a] b", "unknown word 'ignor' after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"),
         ("// kiplint:", "nothing after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"),
-        ("// kiplint: [a] b", "nothing after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"),
         ("/* kiplint: ignore[a] b */", "ignore in a block comment; write it after //"),
     ],
 )
