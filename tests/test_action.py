@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from itertools import compress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 import yaml
@@ -20,6 +20,10 @@ from github_runner import Annotation, Outcome, Runner
 from render.sarif_schema import valid_run
 from sources.support import git, make_repository, write
 from tools import ABOUT_WARNING, definition, field, kiplint
+
+sys.path.insert(0, str(ROOT / ".github/action"))
+
+import run as action_run
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 MATCHER = ROOT / ".github/action/matcher.json"
@@ -142,229 +146,162 @@ def test_a_pull_request_with_faults(runner: Runner) -> None:
     assert f"error[tags/gap]: {GAP_SAID}" in outcome.log.lines
 
 
-def test_a_push_is_only_checked(runner: Runner) -> None:
-    change(runner.workspace, thing(request=GAP, response=UNTOLD))
+# The base
+
+
+@pytest.fixture
+def origin(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The remote of the work tree, which is the working directory: the release 1.0.0, and a commit above it, `next`."""
+    change(workspace, thing(response=UNTOLD))
+    git(workspace, "branch", "next")
+    git(workspace, "clone", "-q", "--bare", str(workspace), str(tmp_path / "origin.git"))
+    monkeypatch.chdir(workspace)
+    return tmp_path / "origin.git"
+
+
+@pytest.mark.parametrize(
+    ("requested", "event", "expected"),
+    [
+        ("1.0.0", {}, "1.0.0"),
+        ("next", {}, "next"),
+        ("trunk~1", {}, "1.0.0"),
+        ("none", {"pull_request": {"base": {"sha": "1.0.0"}}}, ""),
+        ("", {}, ""),
+        ("", {"pull_request": {"base": {"sha": "1.0.0"}}}, "1.0.0"),
+        ("", {"merge_group": {"base_sha": "1.0.0"}}, "1.0.0"),
+        ("", {"before": "1.0.0"}, "1.0.0"),
+        ("", {"before": "next"}, "next"),
+        ("", {"before": "0" * 40, "repository": {"default_branch": "trunk~1"}}, "1.0.0"),
+    ],
+)
+@pytest.mark.usefixtures("origin")
+def test_what_a_run_is_compared_with(requested: str, event: dict[str, Any], expected: str) -> None:
+    base = action_run.base({"base": requested}, event)
+    assert base == (git(Path(), "rev-parse", f"{expected}^{{commit}}") if expected else "none")
+
+
+@pytest.mark.parametrize("base", ["1.0.0", "origin/old"])
+def test_a_shallow_clone_gets_what_it_lacks(
+    origin: Path, tmp_path: Path, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(origin, "branch", "old", "1.0.0")
+    git(tmp_path, "clone", "-q", "--depth=1", "--single-branch", "--no-tags", f"file://{origin}", "shallow")
+    monkeypatch.chdir(tmp_path / "shallow")
+    assert action_run.base({"base": base}, {}) == git(origin, "rev-parse", "1.0.0^{commit}")
+
+
+@pytest.mark.parametrize(
+    ("base", "message"),
+    [
+        ("origin/--upload-pack=./planted", "there is no revision {}, and it cannot be fetched: "),
+        ("origin/x:refs/heads/trunk", "there is no revision {}, and it cannot be fetched: "),
+        ("origin/*", "there is no revision {}, and it cannot be fetched: "),
+        ("nowhere", "there is no revision {}, and it cannot be fetched: fatal: couldn't find remote ref nowhere"),
+        ("a\n::error::b", "there is no revision {}, and it cannot be fetched: "),
+        ("--upload-pack=x", "a revision cannot begin with a hyphen: {}"),
+    ],
+)
+def test_what_is_fetched_is_the_name_of_a_branch(origin: Path, workspace: Path, base: str, message: str) -> None:
+    script = workspace / "planted"
+    script.write_text("#!/bin/sh\ntouch pwned\n")
+    script.chmod(0o755)
+    git(workspace, "remote", "add", "origin", f"file://{origin}")
+    git(origin, "branch", "x", "1.0.0")
+    before = git(workspace, "for-each-ref")
+    with pytest.raises(action_run.ActionError, match=f"^base: {re.escape(message.format(base))}"):
+        action_run.base({"base": base}, {})
+    assert not (workspace / "pwned").exists()
+    assert git(workspace, "for-each-ref") == before
+
+
+def test_a_merge_is_compared_with_its_first_parent(
+    origin: Path, tmp_path: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As actions/checkout leaves it: one commit, the merge. The base in the event is older than the merge."""
+    git(workspace, "checkout", "-q", "-b", "topic", "1.0.0")
+    change(workspace, {"README.md": b"unrelated\n"})
+    git(workspace, "checkout", "-q", "--detach", "next")
+    git(workspace, "merge", "-q", "--no-ff", "-m", "merge", "topic")
+    merge = git(workspace, "rev-parse", "HEAD")
+    git(workspace, "push", "-q", str(origin), "HEAD:refs/pull/7/merge")
+    there = make_repository(tmp_path / "shallow", {"x": b""})
+    git(there, "remote", "add", "origin", f"file://{origin}")
+    git(there, "fetch", "-q", "--depth=1", "origin", "refs/pull/7/merge")
+    git(there, "checkout", "-q", "FETCH_HEAD")
+    old, new = (git(workspace, "rev-parse", f"{name}^{{commit}}") for name in ("1.0.0", "next"))
+    monkeypatch.chdir(there)
+    for sha, expected in ((merge, new), ("0" * 40, old)):
+        monkeypatch.setenv("GITHUB_SHA", sha)
+        assert action_run.base({"base": ""}, {"pull_request": {"base": {"sha": old}}}) == expected
+
+
+# The command line
+
+DEFAULTS = {name: str(item.get("default", "")) for name, item in ACTION["inputs"].items()}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "expected"),
+    [
+        ({}, ["--base=none", "--rollout=auto", "--", "."]),
+        ({"paths": "schemas\n'more here'"}, ["--base=none", "--rollout=auto", "--", "schemas", "more here"]),
+        ({"rollout": "true", "paths": "--help"}, ["--base=none", "--rollout=always", "--", "--help"]),
+        ({"fail-on": "never", "fail-on-breaks": "wire"}, ["--fail-on=never", "--fail-on-breaks=wire"]),
+        ({"released": "1.0.0 2.0.0"}, ["--released=1.0.0", "--released=2.0.0"]),
+        (
+            {"sarif-file": "a b.sarif", "formats": "junit=k.xml\n'json=k l.json'"},
+            ["--output-format=sarif=a b.sarif", "--output-format=junit=k.xml", "--output-format=json=k l.json"],
+        ),
+    ],
+)
+def test_the_command_line(inputs: dict[str, str], expected: list[str]) -> None:
+    words = list(action_run.words({**DEFAULTS, "base": "none", **inputs}, {}))
+    assert [word for word in words if word in expected] == expected
+
+
+@pytest.mark.parametrize(
+    ("inputs", "title", "expected"),
+    [
+        ({"rollout": "yes"}, "kiplint", "rollout: auto, true or false, not yes"),
+        ({"formats": "junit"}, "kiplint", "formats: FORMAT=FILE, not junit"),
+        ({"paths": "'"}, "kiplint", "No closing quotation"),
+        ({"paths": "--help"}, "kiplint review", "no such file or directory: --help"),
+        ({"fail_on": "errors"}, "kiplint", "Invalid value for '--fail-on'"),
+        ({"base": "nowhere"}, "kiplint", "base: there is no revision nowhere, and it cannot be fetched: "),
+    ],
+)
+def test_a_mistake_is_an_error(runner: Runner, inputs: dict[str, str], title: str, expected: str) -> None:
+    outcome = runner.run("push", **inputs)
+    assert (outcome.code, outcome.outputs["status"]) == (2, "error")
+    (annotation,) = outcome.log.annotations
+    assert (annotation.level, annotation.place, annotation.title) == ("error", "", title)
+    assert expected in annotation.text
+
+
+# The run
+
+
+def test_a_configuration_that_cannot_be_read(runner: Runner) -> None:
+    change(runner.workspace, {"kiplint.toml": b"selct = []\n"})
     outcome = runner.run("push")
-    assert outcome.log.annotations == [FAULTS[0], FAULTS[2]]
-    assert outcome.outputs == {"errors": "1", "warnings": "1", "infos": "0", "status": "findings"}
+    assert (outcome.code, outcome.outputs["status"]) == (2, "error")
+    assert "selct is not a key of the configuration; did you mean select?" in outcome.log.annotations[0].text
+    assert outcome.summary.startswith("## kiplint review\n\nIt could not run: ")
 
 
-class TestBase:
-    """What a run is compared with."""
-
-    @pytest.fixture
-    def origin(self, workspace: Path, tmp_path: Path) -> Path:
-        """A remote with the release 1.0.0 and the branch `next`; only the former lacks the response's new field."""
-        change(workspace, thing(response=UNTOLD))
-        git(workspace, "branch", "next")
-        git(workspace, "clone", "-q", "--bare", str(workspace), str(tmp_path / "origin.git"))
-        return tmp_path / "origin.git"
-
-    @staticmethod
-    def rules(outcome: Outcome) -> list[str]:
-        return [annotation.title for annotation in outcome.log.annotations if annotation.title.startswith("compat/")]
-
-    @pytest.mark.parametrize(
-        ("base", "expected"),
-        [("1.0.0", ["compat/layout-changed"]), ("trunk~1", ["compat/layout-changed"]), ("next", [])],
-    )
-    @pytest.mark.usefixtures("origin")
-    def test_a_requested_revision(self, runner: Runner, base: str, expected: list[str]) -> None:
-        assert self.rules(runner.run("push", base=base)) == expected
-
-    @pytest.mark.usefixtures("origin")
-    def test_none(self, runner: Runner) -> None:
-        event = {"pull_request": {"base": {"sha": git(runner.workspace, "rev-parse", "trunk~1")}}}
-        assert self.rules(runner.run("pull_request", event, base="none")) == []
-
-    @pytest.mark.parametrize("base", ["1.0.0", "origin/old"])
-    def test_a_shallow_clone_gets_what_it_lacks(self, origin: Path, tmp_path: Path, base: str) -> None:
-        git(origin, "branch", "old", "1.0.0")
-        shallow = tmp_path / "shallow"
-        git(tmp_path, "clone", "-q", "--depth=1", "--single-branch", "--no-tags", f"file://{origin}", str(shallow))
-        runner = Runner(shallow, tmp_path / "other machine")
-        assert self.rules(runner.run("push", base=base)) == ["compat/layout-changed"]
-
-    @pytest.mark.parametrize(
-        "base", ["origin/--upload-pack=./planted", "origin/x:refs/heads/trunk", "origin/*", "nowhere"]
-    )
-    def test_what_is_fetched_is_the_name_of_a_branch(self, origin: Path, runner: Runner, base: str) -> None:
-        script = runner.workspace / "planted"
-        script.write_text("#!/bin/sh\ntouch pwned\n")
-        script.chmod(0o755)
-        git(runner.workspace, "remote", "add", "origin", f"file://{origin}")
-        git(origin, "branch", "x", "1.0.0")
-        before = git(runner.workspace, "for-each-ref")
-        outcome = runner.run("push", base=base)
-        assert (outcome.code, outcome.outputs["status"]) == (2, "error")
-        (output,) = (annotation.text for annotation in outcome.log.annotations if annotation.title == "kiplint")
-        assert output.startswith(f"base: there is no revision {base}, and it cannot be fetched: ")
-        assert not (runner.workspace / "pwned").exists()
-        assert git(runner.workspace, "for-each-ref") == before
-
-    @pytest.mark.usefixtures("origin")
-    def test_a_push_reports_what_it_brought(self, runner: Runner) -> None:
-        before = git(runner.workspace, "rev-parse", "trunk~1")
-        assert self.rules(runner.run("push", {"before": before})) == ["compat/layout-changed"]
-        assert self.rules(runner.run("push", {"before": git(runner.workspace, "rev-parse", "HEAD")})) == []
-        new_branch = {"before": "0" * 40, "repository": {"default_branch": "trunk~1"}}
-        assert self.rules(runner.run("push", new_branch)) == ["compat/layout-changed"]
-
-    @pytest.mark.usefixtures("origin")
-    def test_a_merge_queue(self, runner: Runner) -> None:
-        base = git(runner.workspace, "rev-parse", "trunk~1")
-        outcome = runner.run("merge_group", {"merge_group": {"base_sha": base}})
-        assert self.rules(outcome) == ["compat/layout-changed"]
-
-    def test_a_merge_is_compared_with_its_first_parent(self, origin: Path, tmp_path: Path, workspace: Path) -> None:
-        """As actions/checkout leaves it: one commit, the merge. The base in the event is older than the merge."""
-        git(workspace, "checkout", "-q", "-b", "topic", "1.0.0")
-        change(workspace, {"README.md": b"unrelated\n"})
-        git(workspace, "checkout", "-q", "--detach", "next")
-        git(workspace, "merge", "-q", "--no-ff", "-m", "merge", "topic")
-        merge = git(workspace, "rev-parse", "HEAD")
-        git(workspace, "push", "-q", str(origin), "HEAD:refs/pull/7/merge")
-        there = make_repository(tmp_path / "shallow", {"x": b""})
-        git(there, "remote", "add", "origin", f"file://{origin}")
-        git(there, "fetch", "-q", "--depth=1", "origin", "refs/pull/7/merge")
-        git(there, "checkout", "-q", "FETCH_HEAD")
-        runner = Runner(there, tmp_path / "other machine")
-        event = {"pull_request": {"base": {"sha": git(workspace, "rev-parse", "1.0.0")}}}
-        assert self.rules(runner.run("pull_request", event, sha=merge)) == []
-        assert self.rules(runner.run("pull_request_target", event, sha="0" * 40)) == ["compat/layout-changed"]
-
-    @pytest.mark.parametrize(
-        ("base", "expected"),
-        [
-            ("nowhere", "base: there is no revision nowhere, and it cannot be fetched: fatal: 'origin' does not"),
-            ("--upload-pack=x", "base: a revision cannot begin with a hyphen: --upload-pack=x"),
-            ("a\n::error::b", "base: there is no revision a\n::error::b, and it cannot be fetched"),
-        ],
-    )
-    def test_a_mistake_is_an_error(self, runner: Runner, base: str, expected: str) -> None:
-        outcome = runner.run("push", base=base)
-        assert (outcome.code, outcome.outputs["status"]) == (2, "error")
-        (annotation,) = outcome.log.annotations
-        assert (annotation.level, annotation.place, annotation.title) == ("error", "", "kiplint")
-        assert annotation.text.startswith(expected)
-
-    def test_a_place_that_is_not_a_repository(self, tmp_path: Path) -> None:
-        here = write(tmp_path / "plain", thing())
-        (here / ".git").write_text("gitdir: /nowhere\n")
-        outcome = Runner(here, tmp_path / "machine").run("push", base="HEAD")
-        assert (outcome.code, outcome.outputs["status"]) == (2, "error")
-        assert "not a git repository" in outcome.log.annotations[0].text
+def test_nothing_need_fail_it(runner: Runner) -> None:
+    change(runner.workspace, thing(request=GAP, response=UNTOLD))
+    outcome = pull_request(runner, fail_on="never")
+    assert (outcome.code, outcome.outputs["status"], outcome.outputs["errors"]) == (0, "ok", "2")
+    assert outcome.log.annotations == FAULTS
 
 
-class TestPaths:
-    """What is checked."""
-
-    def test_several_with_blanks(self, runner: Runner) -> None:
-        write(runner.workspace / "more here", thing())
-        git(runner.workspace, "add", "-A")
-        git(runner.workspace, "commit", "-q", "--amend", "-m", "base")
-        change(runner.workspace / "more here", thing(response=UNTOLD))
-        outcome = pull_request(runner, paths="schemas\n'more here'")
-        assert [annotation.place for annotation in outcome.log.annotations] == [
-            "more here/schemas/ThingResponse.json:18:7-18:23",
-            "more here/schemas/ThingResponse.json:16:7-16:21",
-        ]
-
-    @pytest.mark.parametrize(
-        ("paths", "title", "expected"),
-        [
-            ("nowhere", "kiplint review", "no such file or directory: nowhere"),
-            ("--help", "kiplint review", "no such file or directory: --help"),
-            ("'", "kiplint", "No closing quotation"),
-        ],
-    )
-    def test_mistakes(self, runner: Runner, paths: str, title: str, expected: str) -> None:
-        outcome = runner.run("push", paths=paths)
-        assert (outcome.code, outcome.outputs["status"]) == (2, "error")
-        assert outcome.log.annotations == [Annotation("error", "", title, expected)]
-
-
-def test_annotations_of_all_commands_are_shared_out_fairly(runner: Runner) -> None:
-    """What diff finds is not crowded out by one rule of the check."""
-    crowd = [field(f"F{at}", "int3", "1+", about=f"Number {at}.") for at in range(12)]
-    files = thing(response=UNTOLD)
-    request = json.loads(thing()["schemas/ThingRequest.json"].partition(b"\n")[2])
-    text = json.dumps({**request, "fields": [*request["fields"], *crowd]}, indent=2)
-    files["schemas/ThingRequest.json"] = f"// Version 1 is like version 0.\n{text}".encode()
-    change(runner.workspace, files)
-    errors = [annotation.title for annotation in pull_request(runner).log.annotations if annotation.level == "error"]
-    assert len(errors) == 10
-    assert errors.count("compat/layout-changed") == 1
-
-
-class TestRollout:
-    """KIP-1313 in a pull request."""
-
-    @pytest.fixture
-    def runner_with_headers(self, runner: Runner) -> Runner:
-        for file in (runner.workspace / "schemas").iterdir():
-            last = 2 if "Request" in file.name else 1
-            text = file.read_bytes().replace(b'"fields"', f'"headerVersions": {{"0+": "{last}"}}, "fields"'.encode())
-            file.write_bytes(text)
-        change(runner.workspace, {})
-        return runner
-
-    def test_it_is_an_error_on_request(self, runner_with_headers: Runner) -> None:
-        outcome = pull_request(runner_with_headers, rollout="true")
-        assert (outcome.code, outcome.outputs["errors"], outcome.outputs["status"]) == (1, "1", "findings")
-        assert [(annotation.level, annotation.title) for annotation in outcome.log.annotations] == [
-            ("error", "kip-1313/v3-missing")
-        ]
-
-    def test_nothing_else_can_be_requested(self, runner_with_headers: Runner) -> None:
-        outcome = pull_request(runner_with_headers, rollout="yes")
-        assert outcome.log.annotations == [Annotation("error", "", "kiplint", "rollout: auto, true or false, not yes")]
-        assert outcome.code == 2
-
-
-class TestFailing:
-    """When the step fails."""
-
-    def test_warnings_can_fail_it(self, runner: Runner) -> None:
-        change(runner.workspace, {"schemas/ThingResponse.json": thing(response=UNTOLD)["schemas/ThingResponse.json"]})
-        assert runner.run("push").code == 0
-        outcome = runner.run("push", fail_on="warning")
-        assert (outcome.code, outcome.outputs["status"], outcome.outputs["warnings"]) == (1, "findings", "1")
-
-    def test_nothing_need_fail_it(self, runner: Runner) -> None:
-        change(runner.workspace, thing(request=GAP, response=UNTOLD))
-        outcome = pull_request(runner, fail_on="never")
-        assert (outcome.code, outcome.outputs["status"], outcome.outputs["errors"]) == (0, "ok", "2")
-        assert outcome.log.annotations == FAULTS
-
-    def test_that_of_the_pull_request_does_not(self, runner: Runner) -> None:
-        change(runner.workspace, {**thing(request=GAP), "kiplint.toml": b'ignore = ["*"]\n'})
-        outcome = pull_request(runner)
-        assert (outcome.code, outcome.outputs["errors"], outcome.outputs["warnings"]) == (1, "1", "1")
-        assert [
-            annotation.place.partition(":")[0]
-            for annotation in outcome.log.annotations
-            if "the change sets" in annotation.text
-        ] == ["kiplint.toml"]
-
-    @pytest.mark.parametrize(
-        ("inputs", "expected"),
-        [
-            ({"fail_on": "errors"}, "Invalid value for '--fail-on'"),
-            ({"formats": "junit"}, "formats: FORMAT=FILE, not junit"),
-        ],
-    )
-    def test_mistakes_are_reported(self, runner: Runner, inputs: dict[str, str], expected: str) -> None:
-        outcome = pull_request(runner, **inputs)
-        assert (outcome.code, outcome.outputs["status"]) == (2, "error")
-        assert expected in outcome.log.annotations[0].text
-
-    def test_what_cannot_be_read_is_an_error(self, runner: Runner) -> None:
-        change(runner.workspace, {"kiplint.toml": b"selct = []\n"})
-        outcome = runner.run("push")
-        assert (outcome.code, outcome.outputs["status"]) == (2, "error")
-        assert "selct is not a key of the configuration; did you mean select?" in outcome.log.annotations[0].text
-        assert outcome.summary.startswith("## kiplint review\n\nIt could not run: ")
+def test_the_configuration_of_a_pull_request_does_not_count(runner: Runner) -> None:
+    change(runner.workspace, {**thing(request=GAP), "kiplint.toml": b'ignore = ["*"]\n'})
+    outcome = pull_request(runner)
+    assert (outcome.code, outcome.outputs["errors"], outcome.outputs["warnings"]) == (1, "1", "1")
+    (note,) = (annotation for annotation in outcome.log.annotations if "the change sets" in annotation.text)
+    assert note.place.startswith("kiplint.toml")
 
 
 def sarif_runs(file: Path) -> list[Any]:
@@ -397,18 +334,6 @@ def test_reports_of_comparisons(runner: Runner) -> None:
     assert document["rollout"]["summary"]["missing"] == 1
 
 
-def test_reports_are_written_to_files(runner: Runner) -> None:
-    change(runner.workspace, thing(request=GAP))
-    outcome = runner.run("push", sarif_file="kip lint.sarif", formats="junit=kiplint.xml\n'json=kip lint.json'")
-    assert outcome.log.annotations == [FAULTS[0]]
-    (log,) = sarif_runs(runner.workspace / "kip lint.sarif")
-    assert [result["ruleId"] for result in log["results"]] == ["tags/gap"]
-    assert [
-        finding["rule"] for finding in json.loads((runner.workspace / "kip lint.json").read_text())["findings"]
-    ] == ["tags/gap"]
-    assert (runner.workspace / "kiplint.xml").is_file()
-
-
 NASTY = "A\n::error file=x,line=1::forged\r\n##[error]forged %0A::error::forged\u2028::warning::forged"
 
 
@@ -430,7 +355,7 @@ def test_a_name_cannot_forge_an_annotation(runner: Runner, name: str) -> None:
         assert annotation.place.startswith("schemas/"), annotation
         assert "\n" not in annotation.text
         assert "\n" not in annotation.place
-    assert "compat/layout-changed" in {annotation.title for annotation in outcome.log.annotations}
+    assert "fields/invalid-name" in {annotation.title for annotation in outcome.log.annotations}
     assert (outcome.log.groups, outcome.log.matchers) == (
         ["kiplint review"],
         [str(MATCHER)],
@@ -452,58 +377,36 @@ def test_what_lies_in_the_work_tree_is_not_run(runner: Runner) -> None:
     assert pull_request(runner).code == 0
 
 
-class TestMatcher:
-    """The problem matcher for later steps."""
+PATTERNS: list[dict[str, Any]] = [
+    matcher["pattern"][0] for matcher in json.loads(MATCHER.read_text("utf-8"))["problemMatcher"]
+]
 
-    PATTERNS: ClassVar[list[dict[str, Any]]] = [
-        matcher["pattern"][0] for matcher in json.loads(MATCHER.read_text("utf-8"))["problemMatcher"]
+
+def read(line: str) -> list[dict[str, str]]:
+    """What the problem matcher, which is for later steps, makes of a line."""
+    result = [(pattern, re.search(pattern["regexp"], line)) for pattern in PATTERNS]
+    keys = ("file", "line", "column", "severity", "code", "message")
+    return [{key: match[keys_of[key]] for key in keys if key in keys_of} for keys_of, match in result if match]
+
+
+@pytest.mark.parametrize("color", ["", "1"])
+def test_the_matcher_reads_concise_lines(workspace: Path, color: str) -> None:
+    parts = [
+        field("Kind", about="Which part."),
+        field("Size", "string", "1+", nullableVersions="1+", default="null", about="How large."),
     ]
+    write(workspace, thing(request=GAP, response=field("Parts", "[]Part", about="All parts.", fields=parts)))
+    result = kiplint("check", ".", "--output-format", "concise", cwd=workspace, env={"FORCE_COLOR": color})
+    assert ("\x1b[" in result.out) == bool(color)
+    [error], [warning] = map(read, result.out.splitlines())
+    assert [*error.values()] == ["schemas/ThingRequest.json", "23", "7", "error", "tags/gap", GAP_SAID]
+    assert [*warning] == ["file", "line", "column", "code", "message"]
+    assert warning["message"].endswith('fails once it is set; write "ignorable": true')
 
-    def read(self, line: str) -> list[dict[str, str]]:
-        result = [(pattern, re.search(pattern["regexp"], line)) for pattern in self.PATTERNS]
-        keys = ("file", "line", "column", "severity", "code", "message")
-        return [{key: match[keys_of[key]] for key in keys if key in keys_of} for keys_of, match in result if match]
 
-    @pytest.mark.parametrize("color", ["", "1"])
-    def test_it_reads_concise_lines(self, workspace: Path, color: str) -> None:
-        parts = [
-            field("Kind", about="Which part."),
-            field("Size", "string", "1+", nullableVersions="1+", default="null", about="How large."),
-        ]
-        array = field("Parts", "[]Part", about="All parts.", fields=parts)
-        write(workspace, thing(request=GAP, response=array))
-        result = kiplint("check", ".", "--output-format", "concise", cwd=workspace, env={"FORCE_COLOR": color})
-        assert ("\x1b[" in result.out) == bool(color)
-        text = (
-            "Size may be null and begins in version 1, but a response to an older version fails once it is set; "
-            'write "ignorable": true'
-        )
-        assert [self.read(line) for line in result.out.splitlines()] == [
-            [
-                {
-                    "file": "schemas/ThingRequest.json",
-                    "line": "23",
-                    "column": "7",
-                    "severity": "error",
-                    "code": "tags/gap",
-                    "message": GAP_SAID,
-                }
-            ],
-            [
-                {
-                    "file": "schemas/ThingResponse.json",
-                    "line": "28",
-                    "column": "11",
-                    "code": "conventions/response-null-not-ignorable",
-                    "message": text,
-                }
-            ],
-        ]
-
-    def test_nothing_else_is_a_finding(self, runner: Runner) -> None:
-        change(runner.workspace, thing(request=GAP, response=UNTOLD))
-        for line in pull_request(runner).log.lines:
-            assert self.read(line) == []
+def test_nothing_else_is_a_finding_to_the_matcher(runner: Runner) -> None:
+    change(runner.workspace, thing(request=GAP, response=UNTOLD))
+    assert [line for line in pull_request(runner).log.lines if read(line)] == []
 
 
 def test_the_steps_are_safe() -> None:
