@@ -47,121 +47,94 @@ PAIR = {"XRequest.json": request(valid="0-1"), "XResponse.json": response()}
 CLEAN = {"XRequest.json": request(), "XResponse.json": response()}
 
 
-# Sets
+def below(folder: str, files: dict[str, bytes]) -> dict[str, bytes]:
+    return {f"{folder}/{name}": data for name, data in files.items()}
 
 
-def test_a_directory(tmp_path: Path) -> None:
-    write(tmp_path / "set", PAIR)
-    assert rules(check("set", cwd=tmp_path)) == [("set/XResponse.json", DIFFER)]
+OTHERS = {"README.md": b"x", "X.json.orig": b"{", "package.json": PACKAGE, "data.json": b'{"a": 1}'}
+BROKEN = {"Broken.json": b'{ "validVersions": '}
+Y = {"YRequest.json": request("Y", 2), "YResponse.json": response("Y", 2)}
+UNCLEAR = [("bytes.json", "syntax/not-utf8"), ("empty.json", "syntax/empty-file")]
 
 
-def test_the_working_directory_when_nothing_is_named(tmp_path: Path) -> None:
-    write(tmp_path, PAIR)
-    assert rules(check(cwd=tmp_path)) == rules(check(".", cwd=tmp_path)) == [("XResponse.json", DIFFER)]
-    assert kiplint("check", cwd=tmp_path).code == 1
+def differ(*folders: str) -> list[tuple[str, str]]:
+    return [(f"{folder}/XResponse.json", DIFFER) for folder in folders]
 
 
-def test_directories_are_sets_of_their_own(tmp_path: Path) -> None:
-    write(tmp_path, {"a/XRequest.json": request(), "b/XResponse.json": response()})
-    assert rules(check(".", cwd=tmp_path)) == [
-        ("a/XRequest.json", "rpc/response-missing"),
-        ("b/XResponse.json", "rpc/request-missing"),
-    ]
+@pytest.mark.parametrize(
+    ("files", "words", "expected"),
+    [
+        (below("set", PAIR), ["set"], differ("set")),
+        (PAIR, [], [("XResponse.json", DIFFER)]),
+        (PAIR, ["."], [("XResponse.json", DIFFER)]),
+        # Each directory is a set of its own.
+        (
+            {"a/XRequest.json": request(), "b/XResponse.json": response()},
+            ["."],
+            [("a/XRequest.json", "rpc/response-missing"), ("b/XResponse.json", "rpc/request-missing")],
+        ),
+        (below("a/d", PAIR) | below("b/d", PAIR) | below("c", CLEAN), ["."], differ("a/d", "b/d")),
+        (below("a/d", PAIR) | below("b/d", PAIR) | below("c", CLEAN), ["b", "c", "a"], differ("a/d", "b/d")),
+        (below("a", CLEAN) | below("b", CLEAN), ["."], []),
+        # What is hidden, or not kiplint's, is not walked, but can be named.
+        *((below("a", CLEAN) | below(name, PAIR), ["."], []) for name in (".git", ".hidden", "node_modules")),
+        *((below("a", CLEAN) | below(name, PAIR), [name], differ(name)) for name in (".hidden", "node_modules")),
+        (CLEAN | OTHERS | {"lib/package.json": PACKAGE}, ["."], []),
+        # What is too broken to tell counts beside definitions.
+        (CLEAN | {"empty.json": b"", "bytes.json": b"\xff\xff"}, ["."], UNCLEAR),
+        (CLEAN | {"other/package.json": PACKAGE, "other/empty.json": b""}, ["."], []),
+        # A file is read with its siblings, and reported alone.
+        (PAIR | BROKEN | OTHERS, ["XRequest.json"], [("XRequest.json", DIFFER)]),
+        (PAIR | BROKEN | OTHERS, ["XResponse.json"], [("XResponse.json", DIFFER)]),
+        (
+            PAIR | BROKEN | OTHERS,
+            ["XResponse.json", "Broken.json"],
+            [("Broken.json", "syntax/invalid-json"), ("XResponse.json", DIFFER)],
+        ),
+        (
+            below("a", PAIR) | below("b", PAIR),
+            ["b/XResponse.json", "a/XResponse.json", "a/XRequest.json"],
+            differ("a", "b"),
+        ),
+        # A single file misses nothing; one beside others misses its response.
+        ({"XRequest.json": request()}, ["XRequest.json"], []),
+        ({"XRequest.json": request()}, ["."], [("XRequest.json", "rpc/response-missing")]),
+        ({"XRequest.json": request(), **Y}, ["XRequest.json"], [("XRequest.json", "rpc/response-missing")]),
+    ],
+)
+def test_what_is_read(
+    tmp_path: Path, files: dict[str, bytes], words: list[str], expected: list[tuple[str, str]]
+) -> None:
+    write(tmp_path, files)
+    result = check(*words, cwd=tmp_path)
+    assert (rules(result), result.code, result.err) == (expected, bool(expected), "")
 
 
-def test_a_tree_of_sets(tmp_path: Path) -> None:
-    write(tmp_path, {f"{folder}/deep/{name}": data for folder in ("a", "b") for name, data in PAIR.items()})
-    write(tmp_path, {f"c/{name}": data for name, data in CLEAN.items()})
-    expected = [("a/deep/XResponse.json", DIFFER), ("b/deep/XResponse.json", DIFFER)]
-    assert rules(check(".", cwd=tmp_path)) == rules(check("b", "c", "a", cwd=tmp_path)) == expected
-
-
-def test_the_same_names_and_keys_in_two_sets_are_fine(tmp_path: Path) -> None:
-    write(tmp_path, {f"{folder}/{name}": data for folder in ("a", "b") for name, data in CLEAN.items()})
-    assert check(".", cwd=tmp_path) == (0, "", "")
-
-
-@pytest.mark.parametrize("name", [".git", ".hidden", "node_modules"])
-def test_directories_that_are_not_walked(tmp_path: Path, name: str) -> None:
-    write(tmp_path, {f"a/{path}": data for path, data in CLEAN.items()})
-    write(tmp_path, {f"{name}/{path}": data for path, data in PAIR.items()})
-    assert check(".", cwd=tmp_path) == (0, "", "")
-    assert rules(check(name, cwd=tmp_path)) == [(f"{name}/XResponse.json", DIFFER)]
-
-
-def test_other_files_of_a_directory_are_not_definitions(tmp_path: Path) -> None:
-    others = {"README.md": b"x", "X.json.orig": b"{", "package.json": PACKAGE, "data.json": b'{"a": 1}'}
-    write(tmp_path, {**CLEAN, **others, "lib/package.json": PACKAGE})
-    assert check(".", cwd=tmp_path) == (0, "", "")
-    assert json.loads(kiplint("check", ".", "--output-format", "json", cwd=tmp_path).out)["summary"]["files"] == 2
-
-
-def test_what_is_too_broken_to_tell_counts_beside_definitions(tmp_path: Path) -> None:
-    write(tmp_path, {**CLEAN, "empty.json": b"", "bytes.json": b"\xff\xff"})
-    assert rules(check(".", cwd=tmp_path)) == [("bytes.json", "syntax/not-utf8"), ("empty.json", "syntax/empty-file")]
-    write(tmp_path / "other", {"package.json": PACKAGE, "empty.json": b""})
-    assert rules(check(".", cwd=tmp_path)) == [("bytes.json", "syntax/not-utf8"), ("empty.json", "syntax/empty-file")]
-
-
-# Files
-
-
-def test_a_file_is_read_with_its_siblings_and_reported_alone(tmp_path: Path) -> None:
-    write(tmp_path, {**PAIR, "Broken.json": b'{ "validVersions": ', "package.json": PACKAGE})
-    assert rules(check("XRequest.json", cwd=tmp_path)) == [("XRequest.json", DIFFER)]
-    assert rules(check("XResponse.json", cwd=tmp_path)) == [("XResponse.json", DIFFER)]
-    assert rules(check("XResponse.json", "Broken.json", cwd=tmp_path)) == [
-        ("Broken.json", "syntax/invalid-json"),
-        ("XResponse.json", DIFFER),
-    ]
-
-
-def test_a_lone_file_misses_nothing(tmp_path: Path) -> None:
-    write(tmp_path, {"XRequest.json": request()})
-    assert check("XRequest.json", cwd=tmp_path) == (0, "", "")
-    assert rules(check(".", cwd=tmp_path)) == [("XRequest.json", "rpc/response-missing")]
-
-
-def test_a_file_beside_others_misses_its_other_half(tmp_path: Path) -> None:
-    write(tmp_path, {"XRequest.json": request(), "YRequest.json": request("Y", 2), "YResponse.json": response("Y", 2)})
-    assert rules(check("XRequest.json", cwd=tmp_path)) == [("XRequest.json", "rpc/response-missing")]
-
-
-def test_files_of_several_directories(tmp_path: Path) -> None:
-    write(tmp_path, {f"{folder}/{name}": data for folder in ("a", "b") for name, data in PAIR.items()})
-    result = check("b/XResponse.json", "a/XResponse.json", "a/XRequest.json", cwd=tmp_path)
-    assert rules(result) == [("a/XResponse.json", DIFFER), ("b/XResponse.json", DIFFER)]
-
-
-def test_the_summary_counts_requested_files(tmp_path: Path) -> None:
-    write(tmp_path, {**CLEAN, "Broken.json": b'{ "validVersions"'})
-    words = ["check", "XRequest.json", "Broken.json", "--output-format", "json"]
-    summary = json.loads(kiplint(*words, cwd=tmp_path).out)["summary"]
-    assert (summary["files"], summary["messages"], summary["errors"]) == (2, 1, 1)
-
-
-# Standard input
+def test_the_summary_counts_definitions_that_were_requested(tmp_path: Path) -> None:
+    write(tmp_path, CLEAN | OTHERS | BROKEN)
+    for words, counts in ((["."], (3, 2, 1)), (["XRequest.json", "Broken.json"], (2, 1, 1))):
+        summary = json.loads(kiplint("check", *words, "--output-format", "json", cwd=tmp_path).out)["summary"]
+        assert (summary["files"], summary["messages"], summary["errors"]) == counts
 
 
 def test_standard_input(tmp_path: Path) -> None:
     result = check("-", cwd=tmp_path, stdin=definition(field("A", "int3")))
     assert rules(result) == [("<stdin>", "fields/unknown-type")]
     assert check("-", cwd=tmp_path, stdin=request()) == (0, "", "")
-
-
-def test_standard_input_that_is_something_else(tmp_path: Path) -> None:
+    assert rules(check("-", cwd=tmp_path)) == [("<stdin>", "syntax/empty-file")]
     result = kiplint("check", "-", cwd=tmp_path, stdin=PACKAGE)
     assert result == (2, "", "error: <stdin> is JSON, but not a message definition (it has no validVersions)\n")
-    assert rules(check("-", cwd=tmp_path)) == [("<stdin>", "syntax/empty-file")]
 
 
-# What cannot be checked
+MEMORY = "/proc/self/mem"
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, and names of any bytes")
 
 
 @pytest.mark.parametrize(
-    ("name", "problem"),
+    ("names", "problem"),
     [
         ("missing", "no such file or directory: missing"),
+        ("set missing", "no such file or directory: missing"),
         ("missing/X.json", "no such file or directory: missing/X.json"),
         ("a\nb", "no such file or directory: a\\u000ab"),
         ("empty", "nothing to check: no message definition in empty"),
@@ -172,29 +145,17 @@ def test_standard_input_that_is_something_else(tmp_path: Path) -> None:
         ("dangling.json", "cannot read dangling.json: it is not a file"),
         ("pipe.json", "cannot read pipe.json: it is not a file"),
         ("/dev/null", "cannot read /dev/null: it is not a file"),
+        pytest.param(MEMORY, f"cannot read {MEMORY}: Input/output error", marks=needs_linux),
     ],
 )
-def test_what_cannot_be_checked(tmp_path: Path, name: str, problem: str) -> None:
-    write(tmp_path, {"package.json": PACKAGE, "others/package.json": PACKAGE})
+def test_what_cannot_be_checked(tmp_path: Path, names: str, problem: str) -> None:
+    """Nothing else is reported either."""
+    write(tmp_path, {"package.json": PACKAGE, "others/package.json": PACKAGE} | below("set", PAIR))
     (tmp_path / "empty").mkdir()
     (tmp_path / "loop.json").symlink_to("loop.json")
     (tmp_path / "dangling.json").symlink_to("nowhere")
     os.mkfifo(tmp_path / "pipe.json")
-    assert kiplint("check", name, cwd=tmp_path) == (2, "", f"error: {problem}\n")
-
-
-def test_nothing_is_reported_when_something_cannot_be_checked(tmp_path: Path) -> None:
-    write(tmp_path, PAIR)
-    assert kiplint("check", ".", "missing", cwd=tmp_path) == (2, "", "error: no such file or directory: missing\n")
-
-
-UNREADABLE = Path("/proc/self/mem")
-
-
-@pytest.mark.skipif(not UNREADABLE.exists(), reason="needs Linux's /proc")
-def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    problem = f"error: cannot read {UNREADABLE}: Input/output error\n"
-    assert kiplint("check", str(UNREADABLE), cwd=tmp_path) == (2, "", problem)
+    assert kiplint("check", *names.split(" "), cwd=tmp_path) == (2, "", f"error: {problem}\n")
 
 
 def test_links_that_go_round(tmp_path: Path) -> None:
@@ -244,7 +205,7 @@ def test_blanks_in_paths(tmp_path: Path) -> None:
         assert result.out.startswith("my set/X Y.json:10:7: error fields/unknown-type ")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a file system that takes any bytes")
+@needs_linux
 @pytest.mark.parametrize("name", [b"set\xff", b"set\xff/X\xfe.json"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8:strict", "ascii"])
 def test_paths_that_are_not_utf8(tmp_path: Path, name: bytes, encoding: str) -> None:
