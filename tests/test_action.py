@@ -271,7 +271,7 @@ def test_the_command_line(inputs: dict[str, str], expected: list[str]) -> None:
     ],
 )
 def test_a_mistake_is_an_error(runner: Runner, inputs: dict[str, str], title: str, expected: str) -> None:
-    outcome = runner.run("push", **inputs)
+    outcome = runner.run("push", None, "", **inputs)
     assert (outcome.code, outcome.outputs["status"]) == (2, "error")
     (annotation,) = outcome.log.annotations
     assert (annotation.level, annotation.place, annotation.title) == ("error", "", title)
