@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from generator.markdown import anchor, code, fence, page, prose, table
-from kiplint.cli.app import AS_IT_IS, all_commands, make_app
+from kiplint.cli.app import all_commands, make_app
 
 INTRODUCTION = "Every command with its arguments and options. `kiplint COMMAND --help` prints the same."
 
@@ -81,8 +81,8 @@ def _usual(parameter: Any) -> str:
 
 def _epilog(text: str) -> str:
     """Examples as a block of code, anything else as it is."""
-    if text.startswith(AS_IT_IS):
-        block, *more = text.removeprefix(AS_IT_IS).split("\n\n")
+    if text.startswith("\b\n"):  # a paragraph whose lines are not joined
+        block, *more = text.removeprefix("\b\n").split("\n\n")
         label, *lines = block.splitlines()
         return "\n\n".join([label, fence("\n".join(line.strip() for line in lines), "sh"), *map(prose, more)])
     return _reflow(re.sub(r"\[/?bold\]", "**", text))

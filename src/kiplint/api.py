@@ -11,7 +11,6 @@ from kiplint.commands.decode import Frame as Frame
 from kiplint.commands.decode import decode as decode
 from kiplint.commands.diff.run import DiffResult as DiffResult
 from kiplint.commands.diff.run import diff as diff
-from kiplint.commands.kip import CheckedKip as CheckedKip
 from kiplint.commands.kip import DefinitionObject as DefinitionObject
 from kiplint.commands.kip import KipObject as KipObject
 from kiplint.commands.kip import KipResult as KipResult

@@ -12,7 +12,6 @@ import pytest
 
 from conftest import ROOT
 from kiplint.engine.packs import shipped_rules
-from kiplint.render.formats import format_names
 from sources.support import commit, make_repository
 from tools import definition, environment, kiplint
 
@@ -51,17 +50,12 @@ def complete(*words: str, cwd: Path = ROOT) -> list[str]:
     [
         (("che",), ["check"]),
         (("check", "--sel"), ["--select"]),
-        (("check", "--select", "tags/g"), ["tags/gap"]),
-        (("check", "--ignore", "st"), [word for word in (*PACKS, *IDS) if word.startswith("st")]),
         (
             ("check", "--ignore", "tags/gap,kip-7"),
             ["tags/gap,kip-78", "tags/gap,kip-78/cluster-id", "tags/gap,kip-78/request-unchanged"],
         ),
-        (("diff", "--severity", "tags/g"), ["tags/gap"]),
         (("check", "--fail-on", ""), ["error", "warning", "info", "never"]),
-        (("check", "--output-format", ""), list(format_names())),
         (("diff", "--output-format", "g"), ["github", "gitlab"]),
-        (("rollout", "--output-format", "g"), ["github", "gitlab"]),
         (("diff", "--fail-on-breaks", "wire,su"), ["wire,support"]),
         (("explain", "tags/g"), ["tags/gap"]),
         (("rules", "kip-13"), [word for word in ("kip-1313", *IDS) if word.startswith("kip-13")]),

@@ -176,18 +176,6 @@ def test_too_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         process._run(command)
 
 
-def test_an_interrupt_of_who_waits_for_input_is_silent(here: Path) -> None:
-    with subprocess.Popen(
-        [*START, "check", "-"], cwd=here, env=environment(), stdin=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdin is not None
-        process.stdin.write(b" " * (1 << 19))  # so much comes through when most of it is read
-        process.stdin.flush()
-        process.send_signal(signal.SIGINT)
-        _, output = process.communicate(timeout=600)
-    assert (process.returncode, output) == (130, b"")
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
     """The process waits for the lines of a git of ours, when it has made a directory for a bundle."""

@@ -17,9 +17,6 @@ from kiplint.cli.process import run
 COMMANDS: Final = "kiplint.commands"
 """The package of the commands."""
 
-AS_IT_IS: Final = "\b\n"
-"""Begins a paragraph whose lines are not joined."""
-
 
 class CommandGroup(TyperGroup):
     """Commands by name, with their help only; the one that the command line names is imported."""

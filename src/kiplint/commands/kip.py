@@ -156,7 +156,7 @@ class KipDocument(msgspec.Struct, frozen=True):
     """What `kiplint kip --output-format json` writes. All places are in the KIPs."""
 
     version: Literal[1]
-    kips: list[KipObject]
+    kips: tuple[KipObject, ...]
     findings: tuple[Finding, ...]
     summary: KipSummary
 
@@ -164,18 +164,10 @@ class KipDocument(msgspec.Struct, frozen=True):
 DOCUMENTS: Final = {"kip": KipDocument}
 
 
-class CheckedKip(NamedTuple):
-    """A KIP, what its check finds, and the changes that no error among these findings is about."""
-
-    kip: KipObject
-    findings: list[Finding]
-    changes: list[ChangeFinding]
-
-
 class KipResult(Report, frozen=True):
     """The result of `kip`. The findings come from the check, and from each change."""
 
-    kips: tuple[CheckedKip, ...] = ()
+    kips: tuple[KipObject, ...] = ()
     """The KIPs, in order."""
     against: str = ""
     """The name of the set that the KIPs are compared with, or empty."""
@@ -193,9 +185,8 @@ class KipResult(Report, frozen=True):
     @property
     def document(self) -> KipDocument:
         """The JSON document."""
-        kips = [item.kip for item in self.kips]
-        summary = KipSummary(**self.numbers, changes=sum(len(kip.changes) for kip in kips))
-        return KipDocument(1, kips, self.findings, summary)
+        summary = KipSummary(**self.numbers, changes=sum(len(kip.changes) for kip in self.kips))
+        return KipDocument(1, self.kips, self.findings, summary)
 
 
 class Kip(NamedTuple):
@@ -236,15 +227,15 @@ def kip(
     if not any(item.definitions for item in kips):
         raise NothingThereError(f"nothing to check: {'; '.join(notes)}")
     directories = {directory: dict(pairs) for directory, pairs in base_files.items()}
-    results = tuple(_check(item, base, directories, rules) for item in kips if item.definitions)
-    findings = tuple(rank(finding for result in results for finding in (*result.findings, *result.changes)))
+    results = [_check(item, base, directories, rules) for item in kips if item.definitions]
+    findings = tuple(rank(finding for _, findings in results for finding in findings))
     failing = at_least(findings, fail_on or configuration.config.fail_on)
     sources = {**base.sources, **{item.path: item.data for item in kips}}
     paths = tuple(item.path for item in kips)
     return KipResult(
         findings=findings,
         files=len(kips),
-        messages=sum(result.kip.current for result in results),
+        messages=sum(result.current for result, _ in results),
         sources={path: sources[path] for path in (*paths, *(finding.path for finding in findings))},
         status="error" if base.broken else "findings" if failing else "ok",
         sets=names,
@@ -252,7 +243,7 @@ def kip(
         paths=paths,
         broken=broken(base),
         notes=notes,
-        kips=results,
+        kips=tuple(result for result, _ in results),
         against=base.name,
     )
 
@@ -274,8 +265,13 @@ def _notes(kip: Kip) -> Iterator[str]:
         yield f"{plural(len(kip.loose), 'field')} of {kip.path} outside of definitions, first on line {kip.loose[0]}"
 
 
-def _check(kip: Kip, base: Tree, base_files: Mapping[str, dict[str, bytes]], rules: RuleSet) -> CheckedKip:
-    """Check a KIP in the place of the definitions of its names in the base, whose files are given by directory."""
+def _check(
+    kip: Kip, base: Tree, base_files: Mapping[str, dict[str, bytes]], rules: RuleSet
+) -> tuple[KipObject, list[Finding]]:
+    """Check a KIP in the place of the definitions of its names in the base, whose files are given by directory.
+
+    The findings are those of the check, and the changes that no error among them is about.
+    """
     directories = {directory: dict(files) for directory, files in base_files.items()}
     blocks: dict[str, Block] = {}
     for directory, file, source, block in _places(kip, base):
@@ -303,11 +299,8 @@ def _check(kip: Kip, base: Tree, base_files: Mapping[str, dict[str, bytes]], rul
         changes = rank(change.at(*in_kip(change.path, change.span)) for _, change in classified_changes)
     definitions = _definitions(kip, base, {block.start for block in blocks.values()}, changes)
     supersedes = {rule.id: rule.supersedes for rule in rules.all_rules}
-    return CheckedKip(
-        KipObject(kip.path, tuple(definitions), tuple(changes), kip.loose),
-        rank(findings),
-        list(unexplained(changes, rank(findings), supersedes)),
-    )
+    kip_object = KipObject(kip.path, tuple(definitions), tuple(changes), kip.loose)
+    return kip_object, [*findings, *unexplained(changes, rank(findings), supersedes)]
 
 
 def _places(kip: Kip, base: Tree) -> Iterator[tuple[str, str, Definition, Block]]:
@@ -351,7 +344,7 @@ def _definitions(kip: Kip, base: Tree, current: set[int], changes: list[ChangeFi
 def write(result: KipResult, out: TextIO, *, color: bool) -> None:
     """Write each KIP, and a line with the counts of findings."""
     width = width_of(out)
-    for kip, findings, changes in result.kips:
+    for kip in result.kips:
         rows: list[list[Cell]] = [
             [
                 (f"line {row.line}", DIM),
@@ -361,8 +354,11 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
             for row in kip.definitions
         ]
         out.write("\n".join([title(kip.path, color), *table((), rows, color, width), "\n"]))
-        for finding in filter(result.is_listed, findings):
+        for finding in result.findings:
+            if finding.path != kip.path or isinstance(finding, ChangeFinding) or not result.is_listed(finding):
+                continue
             out.write(excerpt(finding, result.sources.get(finding.path, b""), color, width) + "\n")
+        changes = [change for change in kip.changes if change in result.findings]
         if changes:
             out.write(f"{title(f'What it changes in {result.against}', color)}\n\n")
             write_diff(changes, kip.current, result.sources, out, color=color)

@@ -110,14 +110,6 @@ def write_markdown(result: DiffResult, out: TextIO, *, color: bool) -> None:
         write_change_table(result.changes, out)
 
 
-def write_changes(changes: Sequence[ChangeFinding], message_count: int, out: TextIO) -> None:
-    """Write a table of the changes as Markdown, the worst first; nothing when nothing changed."""
-    if not changes:
-        return
-    out.write(f"### {summary_line(changes, message_count)}\n\n")
-    write_change_table(changes, out)
-
-
 def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:
     """Write a table of the changes, the worst first, and their proofs."""
     rows = (
