@@ -87,6 +87,12 @@ def test_the_newest_release_that_has_a_version_counts(sets: Path) -> None:
         assert {(change.name, change.versions) for change in result.changes} == changes
 
 
+def test_a_name_that_becomes_what_the_release_has_is_no_change(sets: Path) -> None:
+    write(sets / "renamed", "0-1", field("Other"))
+    assert [change.name for change in kiplint.diff("renamed", "release").changes] == ["field-renamed"] * 2
+    assert kiplint.diff("renamed", "release", released=["release"]).changes == ()
+
+
 def test_a_record_is_released_under_its_name_whatever_its_type_was(tmp_path: Path) -> None:
     sets = {
         "release": ("data", "uint16"),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from itertools import chain
+from itertools import chain, count
 from typing import Final, NamedTuple
 
 from kiplint.compat.change import STATUSES, Status
@@ -42,8 +42,8 @@ class Releases:
 
     def __init__(self, names: Sequence[str], trees: Iterable[Tree]) -> None:
         self.names = tuple(names)
-        self._trees = iter(trees)
-        self._messages: dict[tuple[str, object], list[tuple[str, Message]]] = {}
+        self._unread_trees = iter(trees)
+        self._releases: list[dict[tuple[str, object], list[tuple[str, Message]]]] = []
 
     def holders(self, message: Message, versions: VersionRange) -> Iterator[ReleasedMessage]:
         """The message in each release that is the newest one with some of the versions.
@@ -65,33 +65,22 @@ class Releases:
         return None
 
     def _candidates(self, message: Message) -> Iterator[tuple[str, Message]]:
-        """The messages that this one is known by, the newest first; releases are read as they are needed."""
-        candidates, place = self._messages.setdefault(_identity(message), []), 0
-        while place < len(candidates) or self._read():
-            for candidate in candidates[place:]:
-                place += 1
-                yield candidate
-
-    def versions(self, message: Message) -> VersionRange:
-        """The valid versions of a message that a release has."""
-        versions = NONE
-        for release in self.holders(message, message.valid):
-            versions |= release.versions
-        return versions
-
-    def _read(self) -> bool:
-        """Read the next release; whether there was one."""
-        tree = next(self._trees, None)
-        if tree is None:
-            return False
-        for message in tree.messages:
-            self._messages.setdefault(_identity(message), []).append((tree.name.removesuffix(":"), message))
-        return True
+        """The messages of the same identity in each release, with its name, the newest first."""
+        for number in count():
+            if number == len(self._releases):
+                tree = next(self._unread_trees, None)
+                if tree is None:
+                    return
+                messages: dict[tuple[str, object], list[tuple[str, Message]]] = {}
+                for former in tree.messages:
+                    messages.setdefault(_identity(former), []).append((tree.name.removesuffix(":"), former))
+                self._releases.append(messages)
+            yield from self._releases[number].get(_identity(message), ())
 
     def __str__(self) -> str:
         more = [f"{len(self.names) - MOST_NAMED} more"] if len(self.names) > MOST_NAMED else []
-        count = plural(len(self.names), "release")
-        return f"released: the versions in {count} ({join_words([*self.names[:MOST_NAMED], *more])})"
+        number = plural(len(self.names), "release")
+        return f"released: the versions in {number} ({join_words([*self.names[:MOST_NAMED], *more])})"
 
 
 def released_versions(message: Message) -> VersionRange:
@@ -156,11 +145,11 @@ class VersionStatuses(NamedTuple):
             for interval in _intervals(old, new, release, held_versions) if new else ():
                 was = _form(old, interval) if old and interval <= own else None
                 now, then = _form(new, interval) if new else None, _form(release, interval)
-                if old and was in (now, then):
+                if old and was and now and (was == now or (now != then and was.data in (now.data, then.data))):
                     add("released", old, interval)
                 else:
                     add("released", release, interval, name)
-                    restored_versions |= interval if was and now == then else NONE
+                    restored_versions |= interval if was and now == then and was.data != then.data else NONE
         unstable = unstable_version(old) - released if old else NONE
         base = own - released - unstable
         if old:
@@ -185,11 +174,23 @@ def _intervals(
     yield from boundaries(ranges, held_versions & new.valid)
 
 
-def _form(message: Message, versions: VersionRange) -> tuple[object, ...]:
-    """The header, the bytes, and the defaults of the tags, of versions that have the same."""
+class WireForm(NamedTuple):
+    """A version of a message: its header and bytes with the defaults of its tags, and the names of its fields."""
+
+    data: tuple[object, ...]
+    names: tuple[object, ...]
+
+
+def _form(message: Message, versions: VersionRange) -> WireForm:
+    """The form of versions that all have the same form."""
     version = versions.lowest
     body = layout(message, version, version in message.flexible)
-    return header_of(message, version) if message.is_rpc else None, encoding(body), tuple(_tag_defaults(body))
+    header = header_of(message, version) if message.is_rpc else None
+    return WireForm((header, encoding(body), tuple(_tag_defaults(body))), _field_names(body))
+
+
+def _field_names(body: Layout) -> tuple[object, ...]:
+    return tuple((slot.field.name, _field_names(slot.body) if slot.body else ()) for slot in body.all_slots)
 
 
 def _tag_defaults(body: Layout) -> Iterator[object]:
@@ -208,31 +209,33 @@ def releases_of(
     released: Sequence[str] = (),
     repository: Path | None = None,
     head: Path = "",
-    inner: str = "",
 ) -> Releases | None:
     """The releases: those `released`, else those of the configuration, else the release tags; None for the base.
 
     A name is a path of a schema set, a revision, or a glob of tags with a version number. Tags only say what is
     released of a `base` that is a revision, `REV:` or `REV:path`. With a `head` that is a revision too, the releases
-    before it count, and the base. Of each revision only the directory `inner` is read. Raises UsageError for a name of
-    nothing, and SourceError for a set that cannot be read.
+    before it count, and the base. Raises UsageError for a name of nothing, and SourceError for a set that cannot be
+    read.
     """
-    keeps, place = configuration.keeps, os.fspath(repository) if repository else None
+    home = os.fspath(repository) if repository else None
     patterns = released or configuration.config.released
-    is_tagged = not patterns
     option = "--released" if released else "the configuration's released:"
-    names = _names(patterns, place, option) if patterns else _release_tags(place) if _revision(base) else []
-    later = _later_releases(head, base, place) - set(released)
+    names = _names(patterns, home, option) if patterns else _release_tags(home) if _revision(base) else []
+    later = _later_releases(head, base, home) - set(released)
     names = [name for name in names if name.removesuffix(":") not in later]
     if not names:
         return None
-    places = [f"{name}{inner}" if name.endswith(":") else name for name in names]
     previous: set[bytes] = set()
-    trees, rest = (_load_all(part, repository, keeps, previous) for part in (places[:MOST_TRIED], places[MOST_TRIED:]))
-    first = next(trees, None) if is_tagged else None
-    if is_tagged and first is None:
+    parts = names[:MOST_TRIED], names[MOST_TRIED:]
+    trees, rest = (_load_all(part, repository, configuration.keeps, previous) for part in parts)
+    first = [next(trees, None)] if not patterns else []
+    if None in first:
         return None  # the tags are of something else
-    return Releases([name.removesuffix(":") for name in names], chain([first] if first else [], trees, rest))
+    return Releases([name.removesuffix(":") for name in names], chain(filter(None, first), trees, rest))
+
+
+MOST_TRIED: Final = 3
+"""The number of the newest tags in which definitions are looked for."""
 
 
 def releases_or_base(configuration: Configuration, revision: str, repository: Path | None = None) -> Releases | None:
@@ -277,23 +280,11 @@ def _later_releases(head: Path, base: Path, repository: str | None) -> set[str]:
     return later - {_revision(base)}
 
 
-def is_release(name: str, patterns: Iterable[str]) -> bool:
-    """Whether a tag is a release: by globs or, without any, if it is of a version and of no candidate for one."""
-    globs = tuple(patterns)
-    return any(fnmatchcase(name, glob) for glob in globs) if globs else version_key(name)[1]
-
-
-MOST_TRIED: Final = 3
-"""The number of the newest tags in which definitions are looked for."""
-
-
 def _release_tags(repository: str | None) -> list[str]:
-    """The tags of releases, the newest first; none where there is no repository."""
-    try:
-        tags = version_tags(repository)
-    except SourceError:
-        return []
-    return [f"{tag}:" for tag in reversed(tags) if is_release(tag, ())]
+    """The tags of releases, but for candidates, the newest first; none where there is no repository."""
+    with suppress(SourceError):
+        return [f"{tag}:" for tag in reversed(version_tags(repository)) if version_key(tag)[1]]
+    return []
 
 
 def _names(patterns: Iterable[str], repository: str | None, option: str) -> list[str]:
@@ -322,7 +313,7 @@ def _names(patterns: Iterable[str], repository: str | None, option: str) -> list
 def _load_all(
     names: Iterable[str], repository: Path | None, keep: Callable[[str], bool], previous: set[bytes]
 ) -> Iterator[Tree]:
-    """The trees of releases, without the files that are `previous` ones byte for byte, in both halves of an RPC."""
+    """The trees of releases, without the files that are `previous` ones byte for byte, in both messages of an RPC."""
     for name in names:
         with suppress(NothingThereError):  # a release from before the definitions, or of that directory
             directories = read_directories(name, repository, keep)
@@ -334,5 +325,5 @@ def _load_all(
 
 
 def _stem(path: str) -> str:
-    """The name of a file without the end that tells the halves of an RPC apart."""
+    """The name of a file without the end that tells the messages of an RPC apart."""
     return re.sub(r"_?(request|response)?\.json$", "", path.rpartition("/")[2], flags=re.IGNORECASE)
