@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import kiplint.commands
-from kiplint.pipeline.commits import branch, commits_with_json, folders_of, inner_commit, tags
+from kiplint.pipeline.commits import inner_commit, read_folders, revisions
 from kiplint.sources.cleanup import close
 from kiplint.sources.git import open_repository
 from sources.support import git
@@ -204,10 +204,9 @@ def test_a_commit_is_compared_as_it_was_made(tmp_path: Path, replacement: str) -
 def test_no_stage_of_the_pipeline_runs_it(log_file: Path) -> None:
     where = log_file.parent / "repository"
     objects = open_repository(str(where))
-    trees = [revision.git_tree for revision in branch(objects, "HEAD")]
-    assert [revision.git_tree for revision in tags(objects, "?.*")] == trees
-    assert [len(folders_of(objects, tree)) for tree in trees] == [1, 1]
-    assert len(commits_with_json(objects, "HEAD")) == 2
+    trees = [revision.git_tree for revision in revisions(objects, "HEAD")]
+    assert [revision.git_tree for revision in revisions(objects, "tags=?.*")] == trees
+    assert [len(folders) for folders in read_folders(objects, trees)] == [1, 1]
     assert inner_commit(objects, "HEAD", "s/XRequest.json")
     close()
     assert not log_file.exists()

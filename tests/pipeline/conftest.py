@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from kiplint.pipeline.answers import Answers
-from kiplint.pipeline.run import Request, Watcher, run
+from kiplint.pipeline.run import run
 from kiplint.pipeline.session import open_session
 from kiplint.pipeline.tables import TABLES
 
@@ -50,7 +50,7 @@ def run_lake(spark: SparkSession) -> Run:
 
     def make(path: Path, *sources: str, **request: Any) -> list[str]:
         stages: list[str] = []
-        run(path, Request(sources, **request), session, Watcher(lambda _: None, lambda done: stages.append(done.stage)))
+        run(path, session, lambda _: None, lambda stage, *_: stages.append(stage), sources=sources, **request)
         return stages
 
     return make

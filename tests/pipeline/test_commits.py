@@ -10,15 +10,12 @@ import pytest
 
 from examples import seed
 from kiplint.pipeline.commits import (
-    Folder,
     Inner,
     Revision,
-    branch,
-    commits_with_json,
-    folders_of,
     inner_commit,
+    read_folders,
     read_message,
-    tags,
+    revisions,
 )
 from kiplint.sources.git import open_repository
 from kiplint.sources.schema_files import SourceError
@@ -55,10 +52,10 @@ def test_of_a_repository(tmp_path: Path) -> None:
     git("tag", "1.0.0")
     second = [git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", ""), git("rev-parse", "HEAD")][1]
     objects = open_repository(str(tmp_path))
-    history = branch(objects, "main")
+    history = revisions(objects, "main")
     one = Revision(first, history[0].git_tree, history[0].time, "Jo Łuk", (), "one\x1f (#1)", 1, ("KIP-4",))
     assert history == [one, Revision(second, one.git_tree, history[1].time, "Jo Łuk", (first,))]
-    assert tags(objects) == [one._replace(release="1.0.0")]
+    assert revisions(objects, "tags") == [one._replace(release="1.0.0")]
 
 
 SEED = seed()
@@ -83,23 +80,21 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.hypothesis
-def test_folders_change_only_in_commits_with_json(repository: Path) -> None:
+def test_what_trees_share_is_read_once(repository: Path) -> None:
     objects = open_repository(str(repository))
-    commits = commits_with_json(objects, "main")
-    previous: tuple[Folder, ...] = ()
-    for revision in branch(objects, "main"):
-        folders = folders_of(objects, revision.git_tree)
-        names = objects.run("ls-tree", "-r", "-z", revision.git_tree).split("\0")[:-1]
+    trees = [revision.git_tree for revision in revisions(objects, "main")]
+    for tree, folders in zip(trees, read_folders(objects, trees), strict=True):
+        names = objects.run("ls-tree", "-r", "-z", tree).split("\0")[:-1]
         paths = [name.partition("\t")[2] for name in names if name.startswith("100")]
         expected = {path for path in paths if path.endswith(".json") and not path.startswith(".")}
-        assert {f"{folder.path}/{name}".lstrip("/") for folder in folders for name, _ in folder.files} == expected
-        assert revision.commit in commits or folders == previous, f"seed {SEED}"
-        previous = folders
+        assert {f"{path}/{name}".lstrip("/") for path, files in folders for name, _ in files} == expected, (
+            f"seed {SEED}"
+        )
 
 
 def test_a_missing_tree(repository: Path) -> None:
     with pytest.raises(SourceError):
-        folders_of(open_repository(str(repository)), "1" * 40)
+        list(read_folders(open_repository(str(repository)), ["1" * 40]))
 
 
 # Behind a merge is the commit that touched the file
@@ -177,6 +172,6 @@ def test_authors_go_by_the_mailmap(tmp_path: Path, form: str) -> None:
     subprocess.run(["git", "clone", "-q", "--bare", place, bare], check=True)
     subprocess.run(["git", "-C", place, "bundle", "create", "-q", bundle, "--all", "HEAD"], check=True)
     objects = open_repository({"work tree": place, "bare": bare, "bundle": bundle}[form])
-    assert [revision.author for revision in branch(objects, "main")] == ["Mary", "Mary"]
+    assert [revision.author for revision in revisions(objects, "main")] == ["Mary", "Mary"]
     inner = inner_commit(objects, objects.run("rev-parse", "main").strip(), "b*.json")
     assert (inner and inner.author) == "Tom"

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline import stages
 from kiplint.pipeline.lake import Lake, writing
-from kiplint.pipeline.run import Request, Watcher, run
+from kiplint.pipeline.run import run
 from kiplint.pipeline.sources import read_sources, write_sources
 from pipeline.conftest import Content, Run, content
 
@@ -44,7 +44,7 @@ def test_nothing_new_opens_no_session(copy: Path) -> None:
     def no_session() -> Any:
         raise AssertionError("a session is opened")
 
-    assert run(copy, Request(), no_session, Watcher(lambda lines: None, print)) == {}
+    assert run(copy, no_session, lambda lines: None, print) == {}
 
 
 def test_a_new_commit_is_added(history: Path, tmp_path: Path, copy: Path, whole: Content, run_lake: Run) -> None:
@@ -151,10 +151,10 @@ def test_a_failure_of_spark_is_one_line(copy: Path, run_lake: Run) -> None:
 
 def test_a_source_that_cannot_be_read_stays_as_it_was(copy: Path, whole: Content, run_lake: Run) -> None:
     rows = read_sources(copy)
-    write_sources(copy, [{**row, "location": "/nowhere"} if row["source"] == "fork" else row for row in rows.values()])
+    write_sources(copy, [row._replace(location="/nowhere") if row.source == "fork" else row for row in rows.values()])
     assert run_lake(copy) == []
     row = read_sources(copy)["fork", "fork"]
-    assert (row["state"], row["problem"]) == (rows["fork", "fork"]["state"], "no such file or directory: /nowhere")
+    assert (row.state, row.problem) == (rows["fork", "fork"].state, "no such file or directory: /nowhere")
     assert content(copy, ["spans"])["spans"] == whole["spans"]
 
 

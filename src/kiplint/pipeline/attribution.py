@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from kiplint.pipeline.commits import TAGS, inner_commit
+from kiplint.pipeline.commits import inner_commit, is_of_tags
 from kiplint.pipeline.history import GIT
-from kiplint.pipeline.rows import Row, table, text
+from kiplint.pipeline.rows import Row, table
 from kiplint.sources.git import open_repository
 from kiplint.sources.schema_files import SourceError
 
@@ -101,7 +101,7 @@ def find_bases(history: Iterable[Row], releases: list[Release]) -> dict[str, dic
 
 
 def _add_parents(parents: dict[str, set[str]], place: str, lineage: str, commits: list[str]) -> None:
-    tips = commits if lineage.partition("=")[0] == TAGS else commits[-1:]
+    tips = commits if is_of_tags(lineage) else commits[-1:]
     for row in open_repository(place).run("rev-list", "--parents", *tips, "--").splitlines():
         commit, *above = row.split()
         parents.setdefault(commit, set()).update(above)
@@ -200,5 +200,5 @@ def _inner_commits(history: Iterable[Row], lives: Iterable[Row]) -> dict[tuple[s
             with suppress(SourceError, OSError):
                 if found := inner_commit(open_repository(location), *place[1:]):
                     names = ("inner_commit", "inner_author", "inner_subject")
-                    inner[place] = dict(zip(names, map(text, found), strict=True))
+                    inner[place] = dict(zip(names, found, strict=True))
     return inner

@@ -50,12 +50,12 @@ _OWN: Final = [
 ]
 
 
-def changes(lake: Lake, rules: Rules, upstream: str) -> DataFrame:
+def changes(lake: Lake, rules: Rules) -> DataFrame:
     """The changes of the pairs that were not compared yet."""
     sets = lake.read("sets")
     pairs = neighbours(lake.read("revisions"), sets).where("old_root <> root")
     pairs = pairs.select("source", "lineage", "position", *PAIR)
-    pairs = pairs.union(merges(lake.read("revisions"), sets, upstream).select(*pairs.columns))
+    pairs = pairs.union(merges(lake.read("revisions"), sets, lake.upstream).select(*pairs.columns))
     first = F.min(F.struct("source", "lineage", "position")).alias("first")
     pairs = lake.missing(pairs.groupBy(*PAIR).agg(first), "changes", *PAIR, rules_id=rules.id)
     nth = F.floor(F.col("first.position") / NEIGHBOURS).cast("string")

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple
 
-from kiplint.sources.git import FILE, Objects
-from kiplint.sources.history import version_key
-from kiplint.sources.schema_files import SourceError
+from kiplint.limits import GIT_LISTING
+from kiplint.pipeline.rows import text
+from kiplint.sources.git import FILE, FOLDER, Objects, TreeEntry
+from kiplint.sources.history import is_candidate, version_key
+from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
 from kiplint.sources.tree import by_folder
 from kiplint.text.words import did_you_mean
 
 TAGS = "tags"
+AT_ONCE: Final = 256
+"""How many revisions are read together, by one process of git for each level of folders."""
+SHARED: Final = 10_000
+"""How many folders are remembered, because later revisions share them."""
+BESIDE_PATH: Final = 53
+"""The bytes of a file in git's listing of a tree beside its path, as the limit counts them."""
+_ENTRY: Final = re.compile(rb"(\d+) ([^\0]+)\0((?s:.{20}))")
 _COMMIT_TEXT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%aN%n%B%x00")
 _KIP: Final = re.compile(r"\bKIP-([0-9]{1,5})\b", re.IGNORECASE)
 _JIRA: Final = re.compile(r"\bKAFKA-[0-9]{1,7}\b")
@@ -41,16 +50,28 @@ class Revision(NamedTuple):
     release: str = ""
 
 
-class Folder(NamedTuple):
-    """A folder with JSON files: its path from the top, and the ids of its files by name."""
-
-    path: str
-    files: tuple[tuple[str, str], ...]
+FilesByFolder = list[tuple[str, list[tuple[str, str]]]]
+"""The paths of folders, each with the names of its JSON files and their ids."""
 
 
-def branch(objects: Objects, name: str) -> list[Revision]:
-    """The commits of a branch along first parents, the oldest first; raises SourceError when there is no such one."""
-    return list(_commits(objects, "--first-parent", "--reverse", tip(objects, name)))
+def is_of_tags(lineage: str) -> bool:
+    """Whether a line of history has the tags of a repository: `tags`, or `tags=GLOB`."""
+    return lineage.partition("=")[0] == TAGS
+
+
+def revisions(objects: Objects, lineage: str) -> list[Revision]:
+    """The commits of a branch along first parents, the oldest first, or the releases in the order of their versions.
+
+    Tags without a version are not releases, and without a glob candidates and betas are none. Raises SourceError where
+    there is no such branch and no such tag.
+    """
+    if not is_of_tags(lineage):
+        return list(_commits(objects, "--first-parent", "--reverse", tip(objects, lineage)))
+    found = _tags(objects, lineage.partition("=")[2])
+    releases = [revision for revision in found if "=" in lineage or not is_candidate(revision.release)]
+    if not releases:
+        raise SourceError(f"no release in {objects.where}: #tags=* takes its {len(found)} release candidates and betas")
+    return releases
 
 
 def tip(objects: Objects, name: str) -> str:
@@ -64,7 +85,7 @@ def tip(objects: Objects, name: str) -> str:
 
 def _commits(objects: Objects, *which: str) -> Iterator[Revision]:
     """The commits that `git rev-list` lists; raises SourceError where it fails."""
-    records = objects.run("rev-list", *_COMMIT_TEXT, *which, "--").split("\0")
+    records = text(objects.run("rev-list", *_COMMIT_TEXT, *which, "--")).split("\0")
     if not records[0]:
         raise SourceError(f"git cannot list the commits of {objects.where}")
     for record in records[:-1]:
@@ -87,43 +108,85 @@ def read_message(message: str) -> dict[str, Any]:
     }
 
 
-def tags(objects: Objects, pattern: str = "*") -> list[Revision]:
-    """The tagged commits in the order of `version_key`; tags without a version are not releases.
-
-    `pattern` is one or several globs, with commas between them; a tag is chosen that one of them matches, but none of
-    those that begin with `!`. Raises SourceError when there is none.
-    """
+def _tags(objects: Objects, pattern: str) -> list[Revision]:
+    """The tagged commits with versions. A pattern is globs with commas between them, `!` before those to leave out."""
     globs = [glob for glob in pattern.split(",") if glob]
     includes = [glob for glob in globs if not glob.startswith("!")] or ["*"]
     excludes = [glob[1:] for glob in globs if glob.startswith("!")]
     commit = "%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"
     refs = objects.run("for-each-ref", f"--format={commit} %(refname:strip=2)", "refs/tags").splitlines()
     commits = {row.commit: row for row in _commits(objects, "--no-walk=unsorted", "--tags")} if refs else {}
-    revisions = [
-        commits[commit]._replace(release=name)
+    tagged = [
+        commits[commit]._replace(release=text(name))
         for commit, name in (ref.split(" ", 1) for ref in refs)
         if commit in commits and version_key(name)[0] and _is_one(name, includes) and not _is_one(name, excludes)
     ]
-    if not revisions:
-        like = "" if pattern == "*" else f" like {pattern}"
-        raise SourceError(f"no tag with a version{like} in {objects.where}")
-    return sorted(revisions, key=lambda revision: version_key(revision.release))
+    if not tagged:
+        raise SourceError(f"no tag with a version{f' like {pattern}' if pattern else ''} in {objects.where}")
+    return sorted(tagged, key=lambda revision: version_key(revision.release))
 
 
 def _is_one(name: str, globs: list[str]) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs)
 
 
-def folders_of(objects: Objects, tree: str) -> tuple[Folder, ...]:
-    """The folders with JSON files of a tree, by its id; raises SourceError for damage and for too large a tree."""
-    entries = objects.entries(tree, objects.where)
-    files = {entry.path: entry.id for entry in entries if entry.path.endswith(".json") and entry.mode.startswith(FILE)}
-    return tuple(Folder(path, tuple(sorted(ids.items()))) for path, ids in sorted(by_folder(files).items()))
+def read_folders(objects: Objects, trees: Sequence[str]) -> Iterator[FilesByFolder]:
+    """The folders with JSON files of each tree, by its id. What a tree shares with those before is read once.
+
+    Raises SourceError for damage and for too large a tree, and RecursionError for too deep a one.
+    """
+    files: dict[str, dict[str, str]] = {}
+    for at in range(0, len(trees), AT_ONCE):
+        chunk = trees[at : at + AT_ONCE]
+        entries: dict[str, list[TreeEntry]] = {}
+        while new := _folders(chunk, entries) - entries.keys() - files.keys():  # level by level
+            entries |= _read_trees(objects, sorted(new))
+        for tree in chunk:
+            folders = by_folder(_files_below(tree, entries, files, objects.where))
+            yield [(path, sorted(names.items())) for path, names in sorted(folders.items())]
+        if len(files) > SHARED:
+            files.clear()
 
 
-def commits_with_json(objects: Objects, name: str) -> set[str]:
-    """The ids of the commits of a branch, along first parents, that change a JSON file."""
-    return {*objects.run("rev-list", "--first-parent", name, "--", "*.json").split()}
+def _folders(trees: Iterable[str], entries: Mapping[str, Sequence[TreeEntry]]) -> set[str]:
+    below = (entry.id for some in entries.values() for entry in some if entry.mode == FOLDER)
+    return {*trees, *below}
+
+
+def _read_trees(objects: Objects, trees: Sequence[str]) -> Iterator[tuple[str, list[TreeEntry]]]:
+    """The folders and JSON files of trees themselves."""
+    for tree, data in zip(trees, objects.read(trees), strict=True):
+        entries: Iterable[TreeEntry]
+        if len(tree) == 40 and len(data) < LARGEST_ENTRY:
+            words = ((mode.decode().zfill(6), id_.hex(), name) for mode, name, id_ in _ENTRY.findall(data))
+            entries = (TreeEntry(mode, id_, name.decode("utf-8", "surrogateescape")) for mode, id_, name in words)
+        else:
+            entries = objects.entries(tree, objects.where, recursive=False)
+        yield tree, [entry for entry in entries if entry.mode == FOLDER or _is_json(entry)]
+
+
+def _is_json(entry: TreeEntry) -> bool:
+    return entry.mode.startswith(FILE) and entry.path.endswith(".json")
+
+
+def _files_below(
+    tree: str, entries: Mapping[str, Sequence[TreeEntry]], files: dict[str, dict[str, str]], where: str
+) -> dict[str, str]:
+    """The ids of all JSON files of a tree by their paths; `files` has those of other trees."""
+    if tree not in files:
+        found: dict[str, str] = {}
+        size = 0
+        for entry in entries[tree]:
+            more = {entry.path: entry.id}
+            if entry.mode == FOLDER:
+                below = _files_below(entry.id, entries, files, where)
+                more = {f"{entry.path}/{path}": blob for path, blob in below.items()}
+            found |= more
+            size += sum(map(len, more)) + BESIDE_PATH * len(more)
+            if size > GIT_LISTING:
+                raise SourceError(GIT_LISTING.exceeded(where))
+        files[tree] = found
+    return files[tree]
 
 
 class Inner(NamedTuple):
@@ -141,5 +204,5 @@ def inner_commit(objects: Objects, merge: str, path: str) -> Inner | None:
     """
     options = ("-1", "--no-merges", "--encoding=UTF-8", "--format=%H%x00%aN%x00%s")
     commits = objects.run("rev-list", *options, f"{merge}^1..{merge}", "--", f":(literal){path}")
-    words = commits.partition("\n")[2].rstrip("\n").split("\0")
+    words = text(commits).partition("\n")[2].rstrip("\n").split("\0")
     return Inner(*words) if len(words) == 3 else None

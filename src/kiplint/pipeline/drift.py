@@ -23,7 +23,7 @@ RIVALS: Final = ["type", "claim"]
 NEVER: Final = datetime(1, 1, 1, tzinfo=UTC)
 
 
-def drift(lake: Lake, upstream: str) -> DataFrame:
+def drift(lake: Lake) -> DataFrame:
     """The drift of all sources but upstream."""
     is_rpc = F.col("type").isin(*RPC)
     claim = F.when(is_rpc, F.coalesce(F.col("api_key").cast("string"), "message_name")).otherwise(F.col("message_name"))
@@ -33,13 +33,13 @@ def drift(lake: Lake, upstream: str) -> DataFrame:
     revisions = lake.read("revisions")
     revision, released = F.struct("time", "lineage", "commit"), F.struct("time", "release")
     theirs = (
-        revisions.where(F.col("source") == upstream)
+        revisions.where(F.col("source") == lake.upstream)
         .join(files, "root")
         .groupBy("blob")
         .agg(F.max(revision).alias("last"), F.max(F.when(F.col("release").isNotNull(), released)).alias("released"))
     )
     newest = (
-        revisions.where(F.col("source") != upstream)
+        revisions.where(F.col("source") != lake.upstream)
         .groupBy("source", "lineage")
         .agg(F.max_by("commit", "position").alias("commit"), F.max_by("root", "position").alias("root"))
     )

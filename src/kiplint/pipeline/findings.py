@@ -85,40 +85,27 @@ def check_in_arrow(rules: Rules, schema: pa.Schema) -> Callable[[pa.Table], pa.T
 def check_set(tree: str, files: Sequence[Mapping[str, Any]], rules: Rules) -> Iterator[Row]:
     """The rows of a set, and of its files that are fresh."""
     files = sorted(files, key=lambda file: file["name"])
-    texts = [(file["name"], file["data"]) for file in files]
-    fresh = {file["name"] for file in files if file["is_fresh"]}
-    alone: dict[str, list[Finding] | str] = {name: [] for name in sorted(fresh)}
-    together: list[Finding] | str
-    try:
-        found, together = check_both(texts, fresh, rules.scopes, make_fixes)
-        for finding in found:
-            alone[finding.path].append(finding)  # type: ignore[union-attr]
-    except (UsageError, RecursionError):  # of one file, or of the whole
-        alone = {
-            name: _try(lambda text=(name, data): check_both([text], {text[0]}, rules.scopes, make_fixes).alone)  # type: ignore[misc]
-            for name, data in texts
-            if name in fresh
-        }
-        together = _try(lambda: check_both(texts, set(), rules.scopes, make_fixes).together)
     blobs = {file["name"]: file["blob"] for file in files}
-    for name, some in alone.items():
-        yield from _rows({"name": name, "blob": blobs[name]}, some, blobs, rules)
-    yield from _rows({"tree": tree}, together, blobs, rules)
-
-
-def _try(check: Callable[[], list[Finding]]) -> list[Finding] | str:
+    alone: dict[str, list[Finding]] = {file["name"]: [] for file in files if file["is_fresh"]}
+    together: list[Finding] = []
+    problem = None
     try:
-        return check()
+        found = check_both([(file["name"], file["data"]) for file in files], {*alone}, rules.scopes, make_fixes)
+        together = found.together
+        for finding in found.alone:
+            alone[finding.path].append(finding)
     except (UsageError, RecursionError) as error:
-        return str(error)
+        problem = str(error)
+    for name, some in alone.items():
+        yield from _rows({"name": name, "blob": blobs[name], "problem": problem}, some, blobs, rules)
+    yield from _rows({"tree": tree, "problem": problem}, together, blobs, rules)
 
 
-def _rows(key: Row, some: list[Finding] | str, blobs: Mapping[str, str], rules: Rules) -> Iterator[Row]:
+def _rows(key: Row, some: Sequence[Finding], blobs: Mapping[str, str], rules: Rules) -> Iterator[Row]:
     """The rows of a file or set: its findings, or one row without a rule where there is none."""
     key = {**key, "rules_id": rules.id}
-    if not some or isinstance(some, str):
-        yield {**key, "problem": some or None}
-        return
+    if not some:
+        yield key
     for finding in some:
         yield {
             **key,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha1
@@ -15,11 +15,10 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.commits import TAGS, Folder, Revision, branch, commits_with_json, folders_of, tags, tip
+from kiplint.pipeline.commits import FilesByFolder, is_of_tags, read_folders, revisions, tip
 from kiplint.pipeline.rows import Row, batches, rows_of, text
 from kiplint.sources.cleanup import close
-from kiplint.sources.git import Objects, is_repository, open_repository
-from kiplint.sources.history import is_candidate
+from kiplint.sources.git import is_repository, open_repository
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import SourceError, kind_of
 from kiplint.text.show import printable
@@ -38,17 +37,18 @@ Reader = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 class Line(NamedTuple):
-    """A line of history: a branch, the tags of a repository, or a directory or archive, whose lineage is empty.
-
-    `state` stands for the revisions that it leads to: another one where there is something new.
-    """
+    """A line of history, as a row of the table `sources`: a branch, tags, or a directory or archive without history."""
 
     source: str
     lineage: str
     kind: str
     location: str
     state: str = ""
+    rules_id: str = ""
+    upstream: bool = False
     is_shallow: bool = False
+    as_of: datetime | None = None
+    problem: str | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -79,29 +79,12 @@ def with_state(line: Line) -> Line:
     if line.kind == FILES:
         return line._replace(state=_digest(_folders_of_files(line.location)))
     objects = open_repository(line.location)
-    if _is_of_tags(line.lineage):
-        tips = [(revision.release, revision.commit) for revision in _revisions(objects, line.lineage)]
+    if is_of_tags(line.lineage):
+        commits = repr([(revision.release, revision.commit) for revision in revisions(objects, line.lineage)])
     else:
-        tips = [(line.lineage, tip(objects, line.lineage))]
+        commits = objects.run("rev-list", "--first-parent", tip(objects, line.lineage), "--")
     is_shallow = objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
-    boundary = objects.run("rev-list", "--max-parents=0", "--all") if is_shallow else ""
-    return line._replace(state=_digest((tips, boundary)), is_shallow=is_shallow)
-
-
-def _is_of_tags(lineage: str) -> bool:
-    return lineage.partition("=")[0] == TAGS
-
-
-def _revisions(objects: Objects, lineage: str) -> list[Revision]:
-    """The commits of a branch along first parents, or the releases in the order of their versions."""
-    if not _is_of_tags(lineage):
-        return branch(objects, lineage)
-    glob = lineage.partition("=")[2]
-    found = tags(objects, glob or "*")
-    releases = [revision for revision in found if glob or not is_candidate(revision.release)]
-    if not releases:
-        raise SourceError(f"no release in {objects.where}: #tags=* takes its {len(found)} release candidates and betas")
-    return releases
+    return line._replace(state=_digest((commits, is_shallow)), is_shallow=is_shallow)
 
 
 def read_histories(schema: pa.Schema) -> Reader:
@@ -112,43 +95,40 @@ def read_histories(schema: pa.Schema) -> Reader:
             common = {name: line[name] for name in ("source", "lineage", "kind", "location")}
             try:
                 yield from batches(schema, ({**common, **row} for row in _history(line)), 64)
-            except (SourceError, OSError) as error:
-                yield from batches(schema, [{**common, "problem": str(error)}])
+            except (SourceError, OSError, RecursionError) as error:
+                yield from batches(schema, [{**common, "problem": text(str(error))}])
             finally:
                 close()  # git, and what it has unpacked: Spark keeps this process for the next task
 
     return read
 
 
-def _history(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _history(line: Row) -> Iterator[Row]:
     if line["kind"] == FILES:
         folders = _folders_of_files(line["location"])
         yield {"position": 0, "commit": "", "git_tree": "", "author": "", "subject": "", **_content(folders, set())}
         return
     objects = open_repository(line["location"])
-    revisions = _revisions(objects, line["lineage"])
     roots = {known["git_tree"]: known["root"] for known in line["known"] or ()}
-    changed = None if _is_of_tags(line["lineage"]) else commits_with_json(objects, line["lineage"])
     known = {*roots.values()}
-    root = None
-    for position, revision in enumerate(revisions):
-        content = {"root": roots.get(revision.git_tree)}
-        if content["root"] is None and root and changed is not None and revision.commit not in changed:
-            content["root"] = root
-        elif content["root"] is None:
-            content = _content(folders_of(objects, revision.git_tree), known)
-        root = roots[revision.git_tree] = content["root"]
+    history = revisions(objects, line["lineage"])
+    new = list(dict.fromkeys(revision.git_tree for revision in history if revision.git_tree not in roots))
+    folders_by_tree = read_folders(objects, new)
+    for position, revision in enumerate(history):
+        tree = revision.git_tree
+        content = {"root": roots[tree]} if tree in roots else _content(next(folders_by_tree), known)
+        roots[tree] = content["root"]
         row = {**revision._asdict(), "time": _time(revision.time), "release": revision.release or None}
         yield {"position": position, **row, **content}
 
 
-def _content(folders: Sequence[Folder], known: set[str]) -> dict[str, Any]:
+def _content(folders: FilesByFolder, known: set[str]) -> dict[str, Any]:
     """The root of a revision, with the sets and the files that are not `known` yet."""
     sets = []
-    for folder in folders:
-        tree = _digest(folder.files)
-        files = None if tree in known else [{"name": printable(name), "blob": blob} for name, blob in folder.files]
-        sets.append({"directory": printable(folder.path), "tree": tree, "files": files})
+    for path, names in folders:
+        tree = _digest(tuple(names))
+        files = None if tree in known else [{"name": printable(name), "blob": blob} for name, blob in names]
+        sets.append({"directory": printable(path), "tree": tree, "files": files})
     root = _digest([(item["directory"], item["tree"]) for item in sets])
     is_known = root in known
     known.update((root, *(str(item["tree"]) for item in sets)))
@@ -162,9 +142,9 @@ def _time(seconds: int) -> datetime | None:
         return None
 
 
-def _folders_of_files(location: str) -> list[Folder]:
+def _folders_of_files(location: str) -> FilesByFolder:
     return [
-        Folder(files.relative, tuple((file.path.rpartition("/")[2], _blob_id(file.data)) for file in files.files))
+        (files.relative, [(file.path.rpartition("/")[2], _blob_id(file.data)) for file in files.files])
         for files in open_sets([location], lambda path: True)
     ]
 
@@ -183,41 +163,40 @@ def read_blobs(schema: pa.Schema) -> Reader:
     def read(places: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
             for batch in places:
-                rows = batch.to_pylist()
-                some = (rows[at : at + AT_ONCE] for at in range(0, len(rows), AT_ONCE))
-                yield from batches(schema, (row for group in some for row in _blobs(group)), 200)
+                for at in range(0, batch.num_rows, AT_ONCE):
+                    rows = batch.slice(at, AT_ONCE).to_pylist()
+                    groups = groupby(rows, itemgetter("kind", "location"))
+                    yield from batches(schema, (row for group in groups for row in _blobs(*group)))
         finally:
             close()
 
     return read
 
 
-def _blobs(rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows of the table `blobs`, those of a place read in one request."""
-    for (kind, location), group in groupby(rows, itemgetter("kind", "location")):
-        blobs = [row["blob"] for row in group]
-        try:
-            texts = _texts_in_git(location, blobs) if kind == GIT else _texts(location)
-            problem = f"{location}: it has no longer this object"
-        except (SourceError, OSError) as error:
-            texts, problem = {}, f"{location}: {error}"
-        for blob in blobs:
-            if blob in texts:
-                data = texts[blob]
-                content = kind_of(data)
-                yield {"blob": blob, "kind": content, "size": len(data), "data": None if content == "other" else data}
-            else:
-                yield {"blob": blob, "kind": "unreadable", "problem": problem}
+def _blobs(place: tuple[str, str], rows: Iterable[Row]) -> Iterator[Row]:
+    kind, location = place
+    blobs = [row["blob"] for row in rows]
+    texts: Mapping[str, bytes] = {}
+    problem = "it has no longer this object"
+    try:
+        texts = _texts_of_git(location, blobs) if kind == GIT else _texts_of_files(location)
+    except (SourceError, OSError) as error:
+        problem = str(error)
+    for blob in blobs:
+        if (data := texts.get(blob)) is None:
+            yield {"blob": blob, "kind": "unreadable", "problem": text(f"{location}: {problem}")}
+        else:
+            content = kind_of(data)
+            yield {"blob": blob, "kind": content, "size": len(data), "data": None if content == "other" else data}
 
 
-def _texts_in_git(location: str, blobs: Sequence[str]) -> dict[str, bytes]:
-    """The contents of blobs by their ids, without those that the repository lacks."""
+def _texts_of_git(location: str, blobs: Sequence[str]) -> dict[str, bytes]:
     objects = zip(blobs, open_repository(location).find_all(blobs), strict=True)
     return {blob: found.data for blob, found in objects if found}
 
 
 @lru_cache(1)
-def _texts(location: str) -> dict[str, bytes]:
+def _texts_of_files(location: str) -> dict[str, bytes]:
     """The contents of a directory or archive by their ids."""
     files = (file.data for some in open_sets([location], lambda path: True) for file in some.files)
     return {_blob_id(data): data for data in files}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from kiplint.pipeline.lake import Lake
 
-LINE = "source STRING, lineage STRING"
+WALKED: Final = {"blobs", "files", "sets", "revisions"}
+"""The tables of what git has, in the order of their commits: what is known of a revision is in all of them."""
+LINE: Final = "source STRING, lineage STRING"
 
 
 def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str], str]]:
@@ -42,7 +44,8 @@ def list_histories(lake: Lake, lines: Sequence[Line]) -> DataFrame:
     """The revisions of lines as rows of `HISTORY`; each line is a task."""
     rows = lake.spark.createDataFrame([line[:4] for line in lines], f"{LINE}, kind STRING, location STRING")
     known = lake.read("revisions", {line.source for line in lines})
-    known = known.join(lake.read("sets").select("root").distinct(), "root", "left_semi")
+    if not lake.tables.keys() >= WALKED:  # somebody has deleted one, and all revisions are needed to make it again
+        known = known.limit(0)
     known = known.groupBy("source", "lineage").agg(F.collect_set(F.struct("git_tree", "root")).alias("known"))
     rows = rows.join(known, ["source", "lineage"], "left").repartition(len(lines), "source", "lineage")
     return rows.mapInArrow(read_histories(arrow(cast(StructType, StructType.fromDDL(HISTORY)))), HISTORY)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -18,7 +18,7 @@ from uuid import uuid4
 from deltalake import CommitProperties, DeltaTable, Field, Schema, convert_to_deltalake
 from deltalake.exceptions import CommitFailedError
 from deltalake.schema import PrimitiveType
-from deltalake.transaction import AddAction
+from deltalake.transaction import AddAction, create_table_with_add_actions
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.tables import PARTITIONED, TABLES
@@ -26,6 +26,8 @@ from kiplint.pipeline.tables import PARTITIONED, TABLES
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+    from kiplint.pipeline.history import Line
 
 MARK: Final = "KIPLINT-LAKE"
 """The file that makes a directory a lake, and that a run locks. kiplint writes and removes nothing in others."""
@@ -69,14 +71,19 @@ def has_table(path: Path, name: str) -> bool:
 
 
 class Lake:
-    """The tables of a lake, each as a run found it or as that run has left it."""
+    """The tables of a lake, each as a run found it or as that run has left it.
 
-    def __init__(self, path: Path, spark: SparkSession) -> None:
+    `lines` are the lines of history that the run can read, and `upstream` is the source that the others are compared
+    with.
+    """
+
+    def __init__(self, path: Path, spark: SparkSession, lines: Sequence[Line] = (), upstream: str = "") -> None:
         from pyspark.sql.types import StructType
 
-        self.path, self.spark = path, spark
+        self.path, self.spark, self.lines, self.upstream = path, spark, lines, upstream
         self.schemas = {name: cast("StructType", StructType.fromDDL(ddl)) for name, ddl in TABLES.items()}
-        self.tables = {name: self._open(name) for name in TABLES}
+        DeltaTable.create(str(path / "sources"), self._delta_schema("sources"), mode="ignore")
+        self.tables = {name: DeltaTable(path / name) for name in TABLES if has_table(path, name)}
 
     def read(self, name: str, sources: Collection[str] | None = None) -> DataFrame:
         """A table, or of a table that has partitions those of some sources."""
@@ -84,7 +91,7 @@ class Lake:
 
         schema = self.schemas[name]
         partitions = None if sources is None else [("source", "in", sorted(sources))]
-        files = self.tables[name].file_uris(file_pruning_predicate=partitions)
+        files = self.tables[name].file_uris(file_pruning_predicate=partitions) if name in self.tables else []
         if not files:
             return self.spark.createDataFrame([], schema).limit(0)  # the optimizer knows that this is empty
         if name not in PARTITIONED:
@@ -102,8 +109,10 @@ class Lake:
     def add(self, name: str, rows: DataFrame, rules_id: str = "") -> int:
         """Add rows to a table; the first rows of other rules than before replace all others. Returns their number."""
         of_rules = [("rules_id", "=", rules_id)]
-        is_first = bool(rules_id) and not self.tables[name].file_uris(file_pruning_predicate=of_rules)
-        return self._commit(name, rows, "overwrite" if is_first else "append")
+        has_rules = rules_id and name in self.tables
+        if has_rules and not self.tables[name].file_uris(file_pruning_predicate=of_rules):
+            return self._commit(name, rows, "overwrite")
+        return self._commit(name, rows, "append")
 
     def overwrite(self, name: str, rows: DataFrame) -> int:
         """Replace all rows of a table. Returns the number of the new ones."""
@@ -120,29 +129,33 @@ class Lake:
                 table.optimize.compact()
                 table.vacuum(dry_run=False, full=True)
 
-    def _open(self, name: str) -> DeltaTable:
-        schema = Schema.from_json(self.schemas[name].json())
-        by = ["source"] if name in PARTITIONED else []
-        return DeltaTable.create(str(self.path / name), schema, mode="ignore", partition_by=by)
+    def _delta_schema(self, name: str) -> Schema:
+        return Schema.from_json(self.schemas[name].json())
 
     def _commit(self, name: str, rows: DataFrame, mode: str, sources: Any = None) -> int:
         folder = self.path / name / f"{RUN}{uuid4().hex}"
         by = ["source"] if name in PARTITIONED else []
         rows.select(*self.schemas[name].names).write.partitionBy(*by).parquet(str(folder))
         actions = _actions(folder, by)
-        if actions or mode == "overwrite":
+        if actions or mode == "overwrite" or name not in self.tables:
             self._commit_files(name, actions, mode, sources)
         if not actions:
             shutil.rmtree(folder)
         return sum(json.loads(action.stats)["numRecords"] for action in actions)
 
     def _commit_files(self, name: str, actions: list[AddAction], mode: str, sources: Any) -> None:
-        table, by = self.tables[name], ["source"] if name in PARTITIONED else []
+        schema, by = self._delta_schema(name), ["source"] if name in PARTITIONED else []
         try:
-            table.create_write_transaction([*actions], mode, table.schema(), by, sources, commit_properties=ONCE)
+            if name not in self.tables:
+                create_table_with_add_actions(
+                    str(self.path / name), schema, actions, partition_by=by, commit_properties=ONCE
+                )
+                self.tables[name] = DeltaTable(self.path / name)
+                return
+            self.tables[name].create_write_transaction([*actions], mode, schema, by, sources, commit_properties=ONCE)
         except CommitFailedError:
             raise UsageError(f"another run has changed the table {name} of {self.path}: run again") from None
-        table.update_incremental()
+        self.tables[name].update_incremental()
 
 
 def _actions(folder: Path, by: list[str]) -> list[AddAction]:

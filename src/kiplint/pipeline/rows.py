@@ -34,14 +34,14 @@ def arrow(schema: StructType) -> pa.Schema:
 
 def table(schema: pa.Schema, rows: Iterable[Row]) -> pa.Table:
     """Rows as Arrow; columns that a row lacks are null."""
-    return pa.Table.from_batches([_batch(schema, list(rows))], schema)
+    return pa.Table.from_pylist([*rows], schema)
 
 
 def batches(schema: pa.Schema, rows: Iterable[Row], size: int = 1000) -> Iterator[pa.RecordBatch]:
     """The same as a stream of batches with `size` rows each."""
     remaining = iter(rows)
     while some := list(islice(remaining, size)):
-        yield _batch(schema, some)
+        yield pa.RecordBatch.from_pylist(some, schema)
 
 
 def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
@@ -50,7 +50,7 @@ def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
 
 
 def text(value: str) -> str:
-    """Text that UTF-8 can hold: names and definitions can have lone surrogates, which become escapes."""
+    """Text in which bytes that are no UTF-8 are escapes: Python has them as lone surrogates, which Arrow refuses."""
     return value.encode("utf-8", "backslashreplace").decode()
 
 
@@ -58,22 +58,3 @@ def _cores(spark: SparkSession) -> int:
     if type(spark).__module__.startswith("pyspark.sql.connect"):  # which cannot tell
         return int(str(spark.conf.get("spark.sql.shuffle.partitions")))
     return spark.sparkContext.defaultParallelism
-
-
-def _batch(schema: pa.Schema, rows: list[Row]) -> pa.RecordBatch:
-    try:
-        return pa.RecordBatch.from_pylist(rows, schema)
-    except UnicodeEncodeError:
-        return pa.RecordBatch.from_pylist(list(map(_encodable, rows)), schema)
-
-
-def _encodable(value: Any) -> Any:
-    match value:
-        case str():
-            return text(value)
-        case Mapping():
-            return {name: _encodable(inner) for name, inner in value.items()}
-        case list() | tuple():
-            return list(map(_encodable, value))
-        case _:
-            return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -11,7 +11,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.pipeline.attribution import attribute
 from kiplint.pipeline.changes import neighbours
-from kiplint.pipeline.history import Line
 from kiplint.pipeline.rows import arrow, cogroup, spread, table
 
 if TYPE_CHECKING:
@@ -23,18 +22,18 @@ LINE: Final = ["source", "lineage"]
 RPC: Final = ("request", "response")
 
 
-def spans(lake: Lake, sources: Collection[str], lines: Sequence[Line]) -> DataFrame:
-    """The spans of sources, whose lines are given for git."""
+def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
+    """The spans of sources."""
     revisions = neighbours(lake.read("revisions", sources), lake.read("sets"))
     contents = spread(number_contents(revisions), *LINE).persist()
     changes = contents.join(lake.read("changes").where("rule IS NOT NULL"), ["old_root", "root"])
-    names = last_names(lake, contents, changes)
+    names = last_names(changes)
     lives = findings_in_time(lake, contents, names).unionByName(changes_in_time(changes, names), True)
     lives = at(at(lives, contents, "first", "introduced", "inner"), contents, "after", "fixed", "left")
     lives = spread(lives, *LINE, "key").persist()
     lives = lives.join(endings(lake, lives, changes), [*LINE, "key", "first"], "left")
     locations = lake.spark.createDataFrame(
-        [line[:4] for line in lines], "source STRING, lineage STRING, kind STRING, location STRING"
+        [line[:4] for line in lake.lines], "source STRING, lineage STRING, kind STRING, location STRING"
     )
     history = revisions.join(F.broadcast(locations), LINE, "left").select(
         *LINE, "position", "commit", "time", "release", F.size("parents").alias("parents"), "kind", "location"
@@ -49,47 +48,24 @@ def number_contents(revisions: DataFrame) -> DataFrame:
     return revisions.where("NOT old_root <=> root").withColumn("rank", F.row_number().over(along))
 
 
-def who(kind: str) -> Column:
-    """What a message is known by: an RPC by its API key, any other by its name."""
+def identify(kind: str) -> Column:
+    """What a message is known by: an RPC by its API key, any other by its name, or the last one that it got."""
     is_rpc = F.col(kind).isin(*RPC) & F.col("api_key").isNotNull()
-    return F.when(is_rpc, F.concat_ws(" ", kind, "api_key")).otherwise(F.col("message_name"))
+    return F.when(is_rpc, F.concat_ws(" ", kind, "api_key")).otherwise(F.coalesce("last", "message_name"))
 
 
-def key(*columns: str) -> Column:
+def key(kind: str, *columns: str) -> Column:
     """The same for a finding or change wherever its file lies, and whatever its message is called."""
-    return F.substring(F.sha2(F.concat_ws("\0", "rule", F.coalesce("last", "message_name"), *columns), 256), 1, 32)
+    return F.substring(F.sha2(F.concat_ws("\0", "rule", identify(kind), *columns), 256), 1, 32)
 
 
-def last_names(lake: Lake, contents: DataFrame, changes: DataFrame) -> DataFrame:
-    """By source, the last name of messages that were renamed, unless two of them claim one API key at once."""
-    rpcs = lake.read("messages").select("blob", "message_name", "type", "api_key", who("type").alias("who"))
-    rpcs = rpcs.where(F.col("type").isin(*RPC) & F.col("api_key").isNotNull())
-    renamed = rpcs.groupBy("who").agg(F.countDistinct("message_name").alias("names")).where("names > 1")
-    rows = lake.read("sets").join(lake.read("files"), "tree").join(rpcs.join(renamed, "who"), "blob")
-    by_root = (
-        contents.join(rows, "root")
-        .groupBy("source", "who", "root")
-        .agg(
-            F.max(F.struct("time", "position", "message_name")).alias("newest"),
-            F.collect_set("message_name").alias("names"),
-        )
-    )
-    by_key = by_root.groupBy("source", "who").agg(
-        F.max("newest").getField("message_name").alias("last"), F.max(F.size("names")).alias("at_once")
-    )
-    others = (
-        changes.where("kind = 'message-renamed'")
-        .where(~F.col("message_type").isin(*RPC))
-        .select(
-            "source",
-            "time",
-            "position",
-            F.get_json_object("old", "$.name").alias("old"),
-            F.col("message_name").alias("new"),
-        )
-    )
-    chains = others.groupBy("source").applyInArrow(last_of_chain, "source STRING, who STRING, last STRING")
-    return F.broadcast(by_key.where("at_once = 1").select("source", "who", "last").union(chains))
+def last_names(changes: DataFrame) -> DataFrame:
+    """By source, the last name of messages that were renamed, but for RPCs."""
+    renames = changes.where("kind = 'message-renamed'").where(~F.col("message_type").isin(*RPC))
+    old = F.get_json_object("old", "$.name").alias("old")
+    names = renames.select("source", "time", "position", old, F.col("message_name").alias("new"))
+    schema = "source STRING, message_name STRING, last STRING"
+    return F.broadcast(names.groupBy("source").applyInArrow(last_of_chain, schema))
 
 
 def last_of_chain(renames: pa.Table) -> pa.Table:
@@ -99,15 +75,11 @@ def last_of_chain(renames: pa.Table) -> pa.Table:
     rows = sorted(renames.to_pylist(), key=lambda row: (row["time"] is not None, row["time"], row["position"]))
     newest = {row["new"]: at for at, row in enumerate(rows)}
     chains = nx.connected_components(nx.Graph([(row["old"], row["new"]) for row in rows]))
-    schema = pa.schema([("source", pa.string()), ("who", pa.string()), ("last", pa.string())])
-    return table(
-        schema,
-        [
-            {"source": rows[0]["source"], "who": name, "last": max(names, key=lambda name: newest.get(name, -1))}
-            for names in chains
-            for name in names
-        ],
-    )
+    schema = pa.schema([("source", pa.string()), ("message_name", pa.string()), ("last", pa.string())])
+    lasts = [(names, max(names, key=lambda name: newest.get(name, -1))) for names in chains]
+    source = rows[0]["source"]
+    renamed = ({"source": source, "message_name": name, "last": last} for names, last in lasts for name in names)
+    return table(schema, renamed)
 
 
 def findings_in_time(lake: Lake, contents: DataFrame, names: DataFrame) -> DataFrame:
@@ -116,14 +88,14 @@ def findings_in_time(lake: Lake, contents: DataFrame, names: DataFrame) -> DataF
     alone = findings.where("tree IS NULL").drop("tree").join(files, ["name", "blob"])
     kinds = lake.read("messages").select("blob", "type", "api_key")
     by_tree = alone.unionByName(findings.where("tree IS NOT NULL")).join(kinds, "blob", "left")
-    by_tree = by_tree.withColumn("who", who("type")).withColumn("path", F.col("name"))
     path = F.when(F.col("directory") == "", F.col("name")).otherwise(F.concat_ws("/", "directory", "name"))
     hint = F.when(F.col("instead") == "", "").otherwise(F.concat(F.lit("; write "), "instead"))
     shown = F.struct(
         path.alias("path"), "rule", "severity", "message_name", F.concat("message", hint).alias("message"), "blob"
     )
-    rows = contents.join(lake.read("sets"), "root").join(by_tree, "tree").join(names, ["source", "who"], "left")
-    rows = rows.select(*LINE, "rank", key("place").alias("key"), shown.alias("shown"))
+    rows = contents.join(lake.read("sets"), "root").join(by_tree, "tree")
+    rows = rows.join(names, ["source", "message_name"], "left")
+    rows = rows.select(*LINE, "rank", key("type", "place").alias("key"), shown.alias("shown"))
     along = Window.partitionBy(*LINE, "key").orderBy("rank")
     newest = F.min(F.struct(-F.col("rank"), "shown")).getField("shown").alias("shown")
     islands = rows.withColumn("island", F.col("rank") - F.dense_rank().over(along)).groupBy(*LINE, "key", "island")
@@ -135,9 +107,9 @@ def findings_in_time(lake: Lake, contents: DataFrame, names: DataFrame) -> DataF
 
 def changes_in_time(changes: DataFrame, names: DataFrame) -> DataFrame:
     """Changes: each is the step to a rank, and has no end."""
-    rows = changes.withColumn("who", who("message_type")).join(names, ["source", "who"], "left")
+    rows = changes.join(names, ["source", "message_name"], "left")
     about = ("rule", "severity", "breaks", "message_name", "field", "path", "message")
-    identity = key("kind", "versions", "field").alias("key")
+    identity = key("message_type", "kind", "versions", "field").alias("key")
     return rows.select(*LINE, F.lit("change").alias("what"), identity, F.col("rank").alias("first"), *about)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.changes import changes
@@ -22,76 +21,57 @@ from kiplint.pipeline.spans import spans
 
 Problems = dict[tuple[str, str], str]
 """Why lines of history cannot be read, by source and lineage."""
+Tell = Callable[[str, int, float], None]
+"""Called after a stage, with its name, how many rows it has added, and the seconds that it took."""
 
 
-class Done(NamedTuple):
-    """A stage that is done: how many rows it has added, and the seconds that it took."""
+def run_stages(lake: Lake, changed: Sequence[Line], unread: Sequence[Line], rules: Rules, tell: Tell) -> Problems:
+    """Run all stages for the lines that have changed; the revisions of those that are `unread` are not in the lake yet.
 
-    stage: str
-    rows: int
-    seconds: float
-
-
-class Task(NamedTuple):
-    """What a run has to do: the lines that have changed, those of them whose revisions are not read yet, and all."""
-
-    changed: Sequence[Line]
-    unread: Sequence[Line]
-    lines: Sequence[Line]
-    upstream: str
-
-
-def run_stages(lake: Lake, task: Task, rules: Rules, tell: Callable[[Done], None]) -> Problems:
-    """Run all stages; those of one group at the same time, as the tasks of one alone do not keep all cores busy.
-
-    Raises UsageError for a stage that fails.
+    Stages of one group run at the same time, as the tasks of one alone do not keep all cores busy. Raises UsageError
+    for a stage that fails.
     """
     problems: Problems = {}
-    names = {line.source for line in task.changed}
+    names = {line.source for line in changed}
 
     def read() -> int:
-        count, failures = ingest(lake, task.unread) if task.unread else (0, {})
+        count, failures = ingest(lake, unread) if unread else (0, {})
         problems.update(failures)
         return count
 
-    groups: Sequence[dict[str, Callable[[], int]]] = (
+    groups: Sequence[Mapping[str, Callable[[], int]]] = (
         {"revisions": read},
         {
             "messages": lambda: lake.add("messages", messages(lake, rules), rules.id),
             "findings": lambda: lake.add("findings", findings(lake, rules), rules.id),
-            "changes": lambda: lake.add("changes", changes(lake, rules, task.upstream), rules.id),
+            "changes": lambda: lake.add("changes", changes(lake, rules), rules.id),
         },
         {
-            "spans": lambda: lake.replace("spans", spans(lake, names, task.lines), names),
+            "spans": lambda: lake.replace("spans", spans(lake, names), names),
             "matrix": lambda: lake.add("matrix", matrix(lake, rules), rules.id),
-            "drift": lambda: lake.overwrite("drift", drift(lake, task.upstream)),
+            "drift": lambda: lake.overwrite("drift", drift(lake)),
         },
     )
     for group in groups:
-        _run_group(lake, group, tell)
+        with ThreadPoolExecutor(len(group)) as pool:
+            futures = [pool.submit(_run, lake, name, stage, tell) for name, stage in group.items()]
+            try:
+                for future in futures:
+                    future.result()
+            except BaseException:
+                cancel(lake.spark)  # the stages beside the one that failed
+                raise
         lake.spark.catalog.clearCache()
     return problems
 
 
-def _run_group(lake: Lake, group: dict[str, Callable[[], int]], tell: Callable[[Done], None]) -> None:
-    def run(name: str) -> None:
-        start = time.perf_counter()
-        try:
-            rows = group[name]()
-        except (UsageError, OSError):
-            raise
-        except Exception as error:
-            problem = first_line(error)
-            raise UsageError(f"stage {name} fails: {problem}; {what_to_check(problem)}") from error
-        tell(Done(name, rows, time.perf_counter() - start))
-
-    with ThreadPoolExecutor(len(group)) as pool:
-        futures = [pool.submit(run, name) for name in group]
-        try:
-            for future in futures:
-                future.result()
-        except BaseException:
-            for future in futures:  # the stages beside the one that failed
-                future.cancel()
-            cancel(lake.spark)
-            raise
+def _run(lake: Lake, name: str, stage: Callable[[], int], tell: Tell) -> None:
+    start = time.perf_counter()
+    try:
+        rows = stage()
+    except (UsageError, OSError):
+        raise
+    except Exception as error:
+        problem = first_line(error)
+        raise UsageError(f"stage {name} fails: {problem}; {what_to_check(problem)}") from error
+    tell(name, rows, time.perf_counter() - start)

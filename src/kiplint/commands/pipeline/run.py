@@ -65,7 +65,7 @@ def command(
     commits, tags and forks have them. A run only does what is new; after an interruption, run again.
     """
     need("pyspark", "deltalake", "pyarrow", "pandas")
-    from kiplint.pipeline.run import Request, Watcher, run
+    from kiplint.pipeline.run import run
 
     def session() -> Any:
         from kiplint.pipeline.session import open_session, read_conf  # once it is known that there is work
@@ -77,13 +77,21 @@ def command(
             names = ", ".join(" ".join(filter(None, line.key)) for line in lines[:10])
             warn(f"reading {names}{f' and {len(lines) - 10} more' if len(lines) > 10 else ''} into {out}")
 
-    def tell(done: Any) -> None:
+    def tell(stage: str, rows: int, seconds: float) -> None:
         if not quiet:
-            print(f"{done.stage:<10} {done.seconds:6.1f} s  {done.rows:,} new rows", flush=True)
+            print(f"{stage:<10} {seconds:6.1f} s  {rows:,} new rows", flush=True)
 
-    request = Request(tuple(sources or ()), tuple(drop or ()), upstream or "", config or "")
     try:
-        problems = run(Path(out).absolute(), request, session, Watcher(begin, tell))
+        problems = run(
+            Path(out).absolute(),
+            session,
+            begin,
+            tell,
+            sources=sources or (),
+            drop=drop or (),
+            upstream=upstream or "",
+            config=config or "",
+        )
     except Exception:
         if debug:
             traceback.print_exc()
