@@ -25,7 +25,6 @@ from kiplint.text.source import (
     Document,
     NotEditable,
     delete_items,
-    insert_item,
     insert_property,
     rename_key,
     replace_value,
@@ -54,35 +53,19 @@ def header_start(case: FixerCase) -> Fixes:
 
 @fixer
 def header_gap(case: FixerCase) -> Fixes:
-    """Give the versions of the gap the headers that they have by flexibleVersions.
-
-    If these do not fit between the headers around the gap, either of the ranges beside it may be wider.
-    """
+    """Let either range beside the gap have its versions, first that whose header they have by flexibleVersions."""
     entry: HeaderRange = case.element
     before = entry.furthest
     if before is None or not entry.gap or min(before.header, entry.header) < 0:
         return ()
     if any(len(neighbour.versions.parts) != 1 for neighbour in (before, entry)):
         return ()
-    document, container = case.document, case.find("/headerVersions")
-    earlier, later = case.find(before.pointer), case.find(entry.pointer)
-    longer = rename_key(document, earlier, str(VersionRange.of(before.versions.lowest, entry.gap.highest)))
-    sooner = rename_key(document, later, str(VersionRange.of(entry.gap.lowest, entry.versions.highest)))
-    ranges = [(versions & entry.gap, header) for versions, header in derived_map(entry.message)]
-    ranges = [(versions, header) for versions, header in ranges if versions]
-    if any(not before.header <= header <= entry.header for _, header in ranges):
-        return case.unsafe([longer], [sooner])
-    edits: list[Edit] = []
-    if ranges[0][1] == before.header:
-        first = VersionRange.of(before.versions.lowest, ranges.pop(0)[0].highest)
-        edits.append(rename_key(document, earlier, str(first)))
-    if ranges and ranges[-1][1] == entry.header:
-        last = VersionRange.of(ranges.pop()[0].lowest, entry.versions.highest)
-        edits.append(rename_key(document, later, str(last)))
-    for versions, header in ranges:
-        item = f'"{versions}"{document.colon(container)}"{header}"'
-        edits += insert_item(document, container, item, earlier)
-    return case.unsafe(edits)
+    longer = str(VersionRange.of(before.versions.lowest, entry.gap.highest))
+    sooner = str(VersionRange.of(entry.gap.lowest, entry.versions.highest))
+    choices = [(before.pointer, longer), (entry.pointer, sooner)]
+    if derived_header(entry.message, entry.gap.highest) == entry.header:
+        choices.reverse()
+    return case.unsafe(*([rename_key(case.document, case.find(pointer), key)] for pointer, key in choices))
 
 
 @fixer

@@ -46,22 +46,13 @@ def migrate(
     parts: list[Migration] = []
     if any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in selected_rpcs) and not only_declare:
         parts.append(_add_instance_id(schemas.request_header, tagged=tagged))
-    inflexible = () if only_declare or only else _silently_inflexible(schemas)
     selected = [
-        _declare_only(rpc, inflexible) if only_declare or rpc.rpc_name in FROZEN else _add_header(rpc)
-        for rpc in selected_rpcs
+        _declare_only(rpc) if only_declare or rpc.rpc_name in FROZEN else _add_header(rpc) for rpc in selected_rpcs
     ]
     parts += selected
     if schemas.declares_headers or any(part.files for part in selected):
         others = [_declare_only(rpc) for rpc in rpcs if rpc not in selected_rpcs]
         parts += [part for part in others if part.files or part.rows[0].state == "left"]
-    for message in inflexible:
-        if not message.is_rpc and message.name != HEADER:
-            edits = MessageEdits(message)
-            edits.put("flexibleVersions", '"none"')
-            valid, actions = str(message.valid), ('its flexibleVersions are "none"',)
-            row = MigrationRow(message.name, -1, "declared", valid, valid, {}, actions)
-            parts.append(Migration(file_edits([edits]), (row,)))
     return join(parts)
 
 
@@ -93,15 +84,6 @@ def _add_instance_id(message: Message | None, *, tagged: bool) -> Migration:
     files = file_edits([edits])
     state: State = "migrated" if files else "unchanged"
     return Migration(files, (MigrationRow(HEADER, -1, state, before, after, {}, tuple(actions)),))
-
-
-def _silently_inflexible(schemas: SchemaSet) -> tuple[Message, ...]:
-    """The live messages that are not flexible and do not say so, in a set of before 3.0, where many do not.
-
-    Once nearly all messages of a set have flexibleVersions, as after the migration, the others have to say "none".
-    """
-    silent = [message for message in schemas.messages if message.valid and not message.declares_flexible]
-    return tuple(silent) if schemas.flexible_messages and 20 * len(silent) >= schemas.live_messages else ()
 
 
 def unmet(
@@ -201,7 +183,7 @@ def _with_header(entries: HeaderMap, version: int, header: int) -> HeaderMap:
     return (*((versions - new, old) for versions, old in entries if versions - new), (new, header))
 
 
-def _declare_only(rpc: Rpc, inflexible: Collection[Message] = ()) -> Migration:
+def _declare_only(rpc: Rpc) -> Migration:
     """Declare the headers that the request and the response have, as far as they have valid versions."""
     state: State = "exempt" if rpc.rpc_name in FROZEN else "dead" if rpc.is_dead else "declared"
     all_edits: list[MessageEdits] = []
@@ -214,8 +196,6 @@ def _declare_only(rpc: Rpc, inflexible: Collection[Message] = ()) -> Migration:
             continue
         edits = MessageEdits(message)
         declare(edits, derived_map(message))
-        if message in inflexible:
-            edits.put("flexibleVersions", '"none"')
         all_edits.append(edits)
     if state == "declared" and not all_edits:
         state = "left" if look else "unchanged"
