@@ -44,9 +44,6 @@ def pages() -> dict[Path, str]:
         "docs/guide/configuration.md": _with("docs/guide/configuration.md", keys=schemas.config_keys()),
         "docs/guide/ci.md": _with("docs/guide/ci.md", inputs=action.inputs(ACTION), outputs=action.outputs(ACTION)),
         "docs/guide/pre-commit.md": _with("docs/guide/pre-commit.md", hooks=hooks.overview(), folders=hooks.folders()),
-        "docs/guide/writing-rules.md": _with(
-            "docs/guide/writing-rules.md", kinds=facts.kinds(), functions=facts.functions()
-        ),
     }
     return {ROOT / file: text for file, text in texts.items()}
 

@@ -461,7 +461,7 @@ def test_the_examples_of_readme_and_guide_are_taken(tmp_path: Path, schema: str)
 def test_the_examples_give_only_inputs_that_there_are() -> None:
     parts = re.findall(r"uses: kiplint/kiplint@\S+.*\n +with:\n((?: {10}.*\n)+)", GUIDE)
     names = [name for part in parts for name in yaml.safe_load(part)]
-    assert len(parts) == 3
+    assert parts
     assert [name for name in names if name not in ACTION["inputs"]] == []
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from pathlib import Path
 
 from generator.api import Attribute, attributes
 from generator.markdown import anchor, code, page, prose, table
@@ -15,8 +13,6 @@ from kiplint.model.fields import Container
 from kiplint.versions import VersionRange
 
 CLASSES = {element.__name__: element for element in (*KINDS.values(), Container, VersionRange)}
-ROOT = Path(__file__).resolve().parents[2]
-SOURCES = "https://github.com/kiplint/kiplint/blob/main"
 
 INTRODUCTION = """\
 What an expression of a rule may say. [Writing rules](../guide/writing-rules.md) shows how to use it.
@@ -42,18 +38,7 @@ def facts(class_name: str) -> dict[str, Attribute]:
 def make() -> str:
     """The page `reference/facts.md`."""
     sections = [_element(heading, class_name) for heading, class_name in _headings().items()]
-    return page("Facts and functions", INTRODUCTION, *sections, _changes(), f"## Functions\n\n{functions()}")
-
-
-def kinds() -> str:
-    """The kinds of elements, and the class of each, as the guide lists them."""
-    rows = ([code(kind), _about(element.__name__), _source(element)] for kind, element in KINDS.items())
-    return table(["kind", "what it is", "its facts"], rows)
-
-
-def _source(element: type) -> str:
-    file = Path(inspect.getsourcefile(element) or "").resolve().relative_to(ROOT).as_posix()
-    return f"[{code(element.__name__)}]({SOURCES}/{file})"
+    return page("Facts and functions", INTRODUCTION, *sections, _changes(), f"## Functions\n\n{_functions()}")
 
 
 def _headings() -> dict[str, str]:
@@ -92,8 +77,8 @@ def _type(annotation: str, anchors: dict[str, str]) -> str:
     return f"{text} or `None`" if optional else text
 
 
-def functions() -> str:
-    """The functions that expressions may call, as the guide lists them."""
+def _functions() -> str:
+    """The functions that expressions may call."""
     arguments = ("x", "x, y")
     rows = [
         [code(f"{name}({arguments[function.arguments - 1]})"), function.returns, prose(function.about)]

@@ -116,6 +116,7 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     containers: tuple[Container, ...] = ()
     """The messages or structs that the field is in, where their layouts prove the change."""
     status: Status = "released"
+    """The status of the versions in which it is."""
     release: str = ""
     """The release that the versions are compared with, where that is not the old set."""
     was: Annotated[str, "The property or the encoding in the old set, such as `nullable string`; empty for none."] = ""
