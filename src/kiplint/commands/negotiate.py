@@ -240,19 +240,19 @@ def _ids(ids: Ids) -> str:
 def _attention(rpcs: Iterable[RpcRow], color: bool, width: int | None) -> Iterator[list[str]]:
     ours = [row for row in rpcs if not row.between_nodes or row.in_trouble]
     deprecated = [row for row in ours if row.deprecated and row.status not in TROUBLE]
-    messages = [(heading, RED, [row for row in ours if row.status == status]) for status, heading in REFUSALS.items()]
-    for heading, code, rows in (*messages, ("Agreed on a deprecated version", YELLOW, deprecated)):
+    messages = [(caption, RED, [row for row in ours if row.status == status]) for status, caption in REFUSALS.items()]
+    for caption, code, rows in (*messages, ("Agreed on a deprecated version", YELLOW, deprecated)):
         if rows:
             cells = [[(row.name, BOLD), (row.message, "")] for row in rows]
-            yield [paint(f"{heading} ({len(rows)})", code, color), *table((), cells, color, width)]
-    for status, heading in ABSENCES.items():
+            yield [paint(f"{caption} ({len(rows)})", code, color), *table((), cells, color, width)]
+    for status, caption in ABSENCES.items():
         rows = [row for row in ours if row.status == status]
         if rows:
-            yield [title(f"{heading} ({len(rows)})", color), *paragraph(map(_brief, rows), width=width)]
-    if apart := [row for row in rpcs if row.between_nodes and not row.in_trouble]:
-        briefs = (_brief(row) + ("" if row.status == "agreed" else f" ({_words(row.status)})") for row in apart)
-        heading = f"Between brokers and controllers, not for clients ({len(apart)})"
-        yield [title(heading, color), *paragraph(briefs, width=width)]
+            yield [title(f"{caption} ({len(rows)})", color), *paragraph(map(_brief, rows), width=width)]
+    if between := [row for row in rpcs if row.between_nodes and not row.in_trouble]:
+        briefs = (_brief(row) + ("" if row.status == "agreed" else f" ({_words(row.status)})") for row in between)
+        caption = f"Between brokers and controllers, not for clients ({len(between)})"
+        yield [title(caption, color), *paragraph(briefs, width=width)]
 
 
 def _words(status: Outcome) -> str:

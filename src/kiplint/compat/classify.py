@@ -1,4 +1,4 @@
-"""Changes as they are reported: their severity by the rules, what they break, and their places."""
+"""Changes as they are reported: their severity by the rules, what they break, and where they are."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ MOST_PROVEN = 8_000
 BREAKS: tuple[Breaks, ...] = ("wire", "storage", "support", "semantics", "source", "none")
 
 
-OldLine = Annotated[int, Meta(description="As `line` and its like, in the old set; left out where it has no place.")]
+OldLine = Annotated[int, Meta(description="As `line` and its like, in the old set; left out where it is not known.")]
 
 
 class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
     """One change as it is reported; it is also a line of the jsonl output of `diff`.
 
-    The place is in the new set; of a removed message, in the old one.
+    The location is in the new set; of a removed message, in the old one.
     """
 
     breaks: Annotated[Breaks, Meta(description="What the change breaks.")]

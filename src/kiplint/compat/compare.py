@@ -83,8 +83,8 @@ def _message_changes(
             elif not before.data or before.data != after.data:
                 yield compare_messages(before, after, releases)
         elif before and before.valid and _file_name(before.file) not in unreadable_after:
-            half = successors.get(id(partner(before)))
-            remaining = half.name if half and half.is_rpc and half.valid else ""
+            other = successors.get(id(partner(before)))
+            remaining = other.name if other and other.is_rpc and other.valid else ""
             status = VersionStatuses.of(before, None, releases).best(before.valid)
             yield iter([Change("message-removed", (before, None), before.valid, left=remaining, status=status)])
         elif after and after.valid and _file_name(after.file) not in unreadable_before:
@@ -101,7 +101,7 @@ def _took_key(old: Message, new: Message) -> bool:
 
 
 def _reused_key(old: Message, new: Message, place: str) -> Iterator[Change]:
-    """One change for both halves of an RPC, at the request."""
+    """One change for both messages of an RPC, at the request."""
     if new.type != "response" or not (partner(old) and partner(new)):
         yield Change("api-key-reused", (old, new), new.valid, holder=old.base_name, place=place)
 
@@ -111,7 +111,7 @@ def _file_name(path: str) -> str:
 
 
 def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
-    """Bumps of one half of an RPC without the other, and bumps of RPCs that are frozen."""
+    """Bumps of a request or response without the other, and bumps of RPCs that are frozen."""
     common = [Both(old, new) for old, new in pairs if old and new and new.is_rpc and not _took_key(old, new)]
     bumps = {id(new): new.valid - old.valid for old, new in common if new.valid.highest > old.valid.highest}
     for old, new in common:
@@ -145,7 +145,7 @@ def compare_messages(old: Message, new: Message, releases: Releases | None = Non
 def _was_version(old: Message, new: Message) -> bool:
     """Whether the number of a coordinator's record type was the key's version and is its API key now (KAFKA-17593).
 
-    On disk the number stands in the same place, in front of the key.
+    On disk the number is in the same bytes, in front of the key.
     """
     number = new.api_key
     return new.type == "coordinator-key" and old.type == "data" and number is not None and number in old.valid

@@ -47,8 +47,8 @@ def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) 
             by_old[was] = by_old.get(was, NONE) | versions
     for by_old in by_new.values():
         versions = NONE
-        for piece in by_old.values():
-            versions |= piece
+        for old_versions in by_old.values():
+            versions |= old_versions
         yield Change("header-changed", both, versions, old_headers=tuple(by_old))
 
 
@@ -229,7 +229,7 @@ def _encoding_differences(
 def _has_same_meaning(old: Slot, new: Slot) -> bool:
     """Whether equal bytes of two types have the same meaning.
 
-    A struct around a value changes nothing, and batches of records travelled as bytes before they had a type of
+    A struct with a single value changes nothing, and batches of records travelled as bytes before they had a type of
     their own. But bytes need not be text, and the bytes in records on disk are never batches.
     """
     types = {old.kind, new.kind}

@@ -44,7 +44,7 @@ def concerns(pair: MessagePair, role: str) -> bool:
 def pair_fields(old: Container, new: Container) -> list[FieldPair]:
     """Pair the fields of two messages or structs, first by name, then as renames.
 
-    A renamed field has the same place, type and versions. Fields that share a name, as after a copy, pair in order.
+    A renamed field has the same position, type and versions. Fields that share a name, as after a copy, pair in order.
     """
     pairs: list[FieldPair] = []
     lost_fields: list[Field] = []
@@ -66,16 +66,16 @@ def pair_fields(old: Container, new: Container) -> list[FieldPair]:
 
 def _renamed_fields(lost_fields: list[Field], gained_fields: list[Field]) -> dict[int, Field]:
     """By id of a lost field: the field that it became, of several the first that no other field became."""
-    places: dict[Footprint, list[Field]] = {}
+    by_footprint: dict[Footprint, list[Field]] = {}
     for field in reversed(gained_fields):
-        for place in _places(field):
-            places.setdefault(place, []).append(field)
+        for footprint in _footprints(field):
+            by_footprint.setdefault(footprint, []).append(field)
     renames: dict[int, Field] = {}
     taken_ids: set[int] = set()
     for field in lost_fields:
         candidates = []
-        for place in _places(field):
-            gained_there = places.get(place, [])
+        for footprint in _footprints(field):
+            gained_there = by_footprint.get(footprint, [])
             while gained_there and id(gained_there[-1]) in taken_ids:
                 gained_there.pop()
             candidates += gained_there[-1:]
@@ -85,15 +85,15 @@ def _renamed_fields(lost_fields: list[Field], gained_fields: list[Field]) -> dic
     return renames
 
 
-def _places(field: Field) -> list[Footprint]:
+def _footprints(field: Field) -> list[Footprint]:
     """What a field shares with the field that it became: its encoding with its tag, its index or its neighbours."""
     kind = "" if field.is_struct else field.element_type
     encoding = (field.tag, field.versions, field.is_array, kind)
     if field.tag is not None:
         return [encoding]
     fields, at = field.owner.fields, field.position
-    around = (fields[at - 1].name if at else "", fields[at + 1].name if at + 1 < len(fields) else "")
-    return [(*encoding, at), (*encoding, around)]
+    neighbours = (fields[at - 1].name if at else "", fields[at + 1].name if at + 1 < len(fields) else "")
+    return [(*encoding, at), (*encoding, neighbours)]
 
 
 def pair_messages(old: Iterable[Message], new: Iterable[Message], types: tuple[str, ...] = KEYED) -> list[MessagePair]:

@@ -77,7 +77,7 @@ class Difference(NamedTuple):
 def first_difference(left: Reading, right: Reading, *, on_disk: bool) -> Difference | None:
     """The first value that the two readings, both without problems, do not share.
 
-    Names may differ as long as neither side has the other's name at another place: that is a rename. Tags that only
+    Names may differ as long as neither side has the other's name at another position: that is a rename. Tags that only
     one side knows are skipped, unless the other side has the field under another tag or as a plain field.
     """
     lefts, rights = deque(_values(left)), deque(_values(right))
@@ -346,11 +346,11 @@ def _header_proof(writer: Codec, reader: Codec, message: Message, version: int, 
     if read.end == len(front) and not read.problems:
         return None
     text = read.problems[0].message if read.problems else f"the header ends at byte {read.end}, not {len(front)}"
-    place = min(read.end, len(front))
+    offset = min(read.end, len(front))
     outcome: Literal["misread", "refused"] = "refused" if read.problems else "misread"
     rule = read.problems[0].rule if read.problems else None
     return Proof(
-        OTHER[side], version, side, outcome, (front + data).hex(), value, place, "", None, "header", text, rule
+        OTHER[side], version, side, outcome, (front + data).hex(), value, offset, "", None, "header", text, rule
     )
 
 

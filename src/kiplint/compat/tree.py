@@ -109,7 +109,7 @@ def pair_sets(old: Tree, new: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
 
 
 def require_counterparts(*trees: Tree) -> None:
-    """Raise UsageError where one tree has a single set, and another has several without one in its place."""
+    """Raise UsageError where one tree has a single set, and another has several without its directory."""
     for single in trees:
         for several in trees:
             if len(single.sets) == 1 and len(several.sets) > 1 and not single.sets.keys() & several.sets.keys():

@@ -143,7 +143,7 @@ def summary_line(changes: Sequence[ChangeFinding], message_count: int) -> str:
     unproven = sum(change.unproven for change in changes)
     rest = f" {plural(unproven, 'break')} without proof: too many fields to try." if unproven else ""
     changed_count = len({(change.message_name, change.message_type) for change in changes})
-    whole = max(message_count, changed_count)  # the half of an RPC that a KIP leaves out can break as well
+    whole = max(message_count, changed_count)  # the message of an RPC that a KIP leaves out can break as well
     where = f"{changed_count:,} of {plural(whole, 'message')}"
     return f"{plural(len(changes), 'change')} in {where}: {breaks_of_counts(counts)}.{rest}"
 
@@ -169,11 +169,11 @@ def _rows(changes: Iterable[ChangeFinding], color: bool, width: int | None) -> s
     """The changes below a heading; the same change of request and response is one line."""
     types: dict[tuple[str, str, str], list[str]] = {}
     for change in changes:
-        halves = types.setdefault((change.severity, change.rule, change.below_heading), [])
-        if change.message_type in ("request", "response") and change.message_type not in halves:
-            halves.append(change.message_type)
+        own_types = types.setdefault((change.severity, change.rule, change.below_heading), [])
+        if change.message_type in ("request", "response") and change.message_type not in own_types:
+            own_types.append(change.message_type)
     rows = [
-        [(severity, SEVERITY[severity]), (rule, ""), (f"{' and '.join(halves)}{text}".lstrip(": "), "")]
-        for (severity, rule, text), halves in types.items()
+        [(severity, SEVERITY[severity]), (rule, ""), (f"{' and '.join(own_types)}{text}".lstrip(": "), "")]
+        for (severity, rule, text), own_types in types.items()
     ]
     return "".join(f"{line}\n" for line in table((), rows, color, width))

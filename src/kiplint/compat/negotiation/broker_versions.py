@@ -38,7 +38,7 @@ class Offered(NamedTuple):
 
 
 def read_broker_versions(file: str, text: str) -> tuple[dict[str, list[Offered]], dict[str, str]]:
-    """The RPCs that each broker in a text offers, and the errors in place of that, by address.
+    """The RPCs that each broker in a text offers, and the errors instead, by address.
 
     Lines outside of the blocks do not count. Raises UsageError for a text that is not whole.
     """
@@ -74,14 +74,14 @@ def offered_set(offers: Sequence[Offered], layouts: SchemaSet) -> SchemaSet:
     Fetch 0-3 (Kafka 4.0 and later) list Produce 0-2 too, for clients that test for it, and refuse it (KAFKA-18659).
     """
     is_modern = any(row.name == "Fetch" and row.lowest > 3 for row in offers)
-    halves: list[Message] = []
+    messages: list[Message] = []
     for row in offers:
         lowest = max(row.lowest, 3) if is_modern and row.name == "Produce" else row.lowest
-        halves += _halves(row, str(VersionRange.of(lowest, row.highest)), layouts)
-    return SchemaSet(tuple(halves))
+        messages += _messages(row, str(VersionRange.of(lowest, row.highest)), layouts)
+    return SchemaSet(tuple(messages))
 
 
-def _halves(row: Offered, versions: str, layouts: SchemaSet) -> Iterator[Message]:
+def _messages(row: Offered, versions: str, layouts: SchemaSet) -> Iterator[Message]:
     name = f"Api{row.api_key}" if row.name == "UNKNOWN" else row.name
     for kind, suffix in (("request", "Request"), ("response", "Response")):
         owner = layouts.key_owners.get((kind, row.api_key))

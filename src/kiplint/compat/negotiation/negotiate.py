@@ -54,11 +54,11 @@ class Offer(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def forms(self) -> tuple[tuple[tuple[VersionRange, Encoding], ...], ...]:
         """The bytes of request and response, by version. Raises TooLargeError."""
-        halves = (self.request, self.response)
-        for half in halves:
-            if limit := exceeded_limit(half):
-                raise TooLargeError(half.file, limit)
-        return tuple(tuple(wire_forms(half)) for half in halves)
+        messages = (self.request, self.response)
+        for message in messages:
+            if limit := exceeded_limit(message):
+                raise TooLargeError(message.file, limit)
+        return tuple(tuple(wire_forms(message)) for message in messages)
 
     def common_versions(self, other: Offer) -> VersionRange:
         """The versions of a client that a broker has, for clients or nodes, in the same bytes. Raises TooLargeError."""
@@ -156,7 +156,7 @@ def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: 
 
 
 def _offer(rpc: Rpc, *, unstable: bool) -> Offer | None:
-    """The versions that both halves of an RPC have; without `unstable` not those that the request marks so."""
+    """The versions that both messages of an RPC have; without `unstable` not those that the request marks so."""
     if rpc.is_coordinator or rpc.request is None or rpc.response is None or not rpc.common:
         return None
     versions, highest = rpc.common, rpc.request.valid.highest
