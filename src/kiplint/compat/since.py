@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -27,31 +27,26 @@ Keeps = Callable[[str], bool]
 
 
 class BaseState(NamedTuple):
-    """The base: how often it has each finding, its files, and the top of the work tree.
+    """The base: how often it has each finding, its files by path in the repository, and the top of the work tree.
 
-    `folders` has the bytes of the files by name, for each directory as a path in the repository. `messages` has the
-    fingerprint and the message of each finding; if they are kept, a known finding on a changed line is new only if its
-    message is new.
+    `messages` has the fingerprint and the message of each finding; if they are kept, a known finding on a changed line
+    is new only if its message is new.
     """
 
     counts: Mapping[str, int]
-    folders: Mapping[str, Mapping[str, bytes]]
+    files: Mapping[str, bytes]
     top: str
     messages: frozenset[tuple[str, str]] | None = None
 
-    def place(self, path: str) -> str:
-        """The path in the repository of a file."""
-        return _inner(path, self.top)
-
     def find(self, path: str) -> bytes | None:
         """The bytes of a file in the base; None if the base lacks the file."""
-        folder, name = os.path.split(self.place(path))
-        return self.folders.get(folder, {}).get(name)
+        return self.files.get(_inner(path, self.top))
 
     def at(self, directory: str) -> SchemaSet | None:
         """The set of a directory, None if the base has none."""
-        files = self.folders.get(self.place(directory), {})
-        candidates = (load(name, data).message for name, data in files.items())
+        inner = _inner(directory, self.top)
+        files = ((os.path.split(path), data) for path, data in self.files.items())
+        candidates = (load(name, data).message for (folder, name), data in files if folder == inner)
         messages = tuple(message for message in candidates if message)
         return SchemaSet(messages) if messages else None
 
@@ -65,17 +60,17 @@ def read_base(
     strict: bool = False,
     repository: str | None = None,
 ) -> BaseState:
-    """Check the same places in a revision; a place that the revision does not have counts as empty.
+    """Check the same directories and files in a revision; what the revision does not have counts as empty.
 
     With `strict` a finding is not new because its line was changed. `repository` is the top of the work tree, by
     default of that around the working directory. Raises UsageError for a source that is neither directory nor file,
     and SourceError for an unknown revision.
     """
     counts: Counter[str] = Counter()
-    folders: defaultdict[str, dict[str, bytes]] = defaultdict(dict)
+    files_by_path: dict[str, bytes] = {}
     messages: set[tuple[str, str]] = set()
     top = repository or home_of(os.curdir)
-    for name in places(revision, names, top, repository=repository):
+    for name in sources_in(revision, names, top, repository=repository):
         prefix = name if name.endswith(":") else f"{revision}:"
         try:
             for files in open_sets([name], lambda path: True, repository=repository):
@@ -84,12 +79,10 @@ def read_base(
                 result = check_set(inputs, rules, partial=files.single_file)
                 counts.update(finding.fingerprint for finding in result.findings)
                 messages.update((finding.fingerprint, finding.message) for finding in result.findings)
-                for file in definitions:
-                    folder, base_name = os.path.split(file.path.removeprefix(prefix))
-                    folders[folder][base_name] = file.data
+                files_by_path |= {file.path.removeprefix(prefix): file.data for file in definitions}
         except NothingThereError:
             continue
-    return BaseState(counts, folders, top, frozenset(messages) if strict else None)
+    return BaseState(counts, files_by_path, top, frozenset(messages) if strict else None)
 
 
 def new_since(findings: Sequence[Finding], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
@@ -147,38 +140,33 @@ def _lines(data: bytes) -> list[str]:
     return [lines.line(number) for number in range(1, len(lines) + 1)]
 
 
-def places(
+def sources_in(
     revision: str, names: Iterable[str], top: str, option: str = "--changed-since", repository: str | None = None
 ) -> Iterator[str]:
-    """The places in a revision, as `REV:path`, of the directories and files named; a file counts as its directory.
+    """The directories and files named in a revision, as `REV:path`; a file counts as its directory.
 
     `option` is named in errors. `top` is the work tree, that of `repository` if it is not the repository around the
     working directory. Raises as `read_base` does.
     """
-    where = (
-        f"in the work tree of {repository}; name it as REV:path"
-        if repository
-        else "in the repository around the working directory"
-    )
+    where = f"in the work tree of {repository}; name it as REV:path"
+    where = where if repository else "in the repository around the working directory"
     if not top and not repository:
         raise SourceError(f"{option} needs a git repository around the working directory")
     if is_unborn(revision, repository):
         return
     if not is_revision(revision, repository):
         raise SourceError(f"no such revision: {revision}")
-    previous = set()
+    sources = {}
     for name in names:
         if not os.path.lexists(name):
             raise UsageError(f"{option} takes directories and files, not {name}")
-        folder = name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
-        inner = _inner(folder, top)
+        inner = _inner(name if os.path.isdir(name) else os.path.dirname(name), top)
         if not top or inner.startswith("../"):
             raise UsageError(f"{option}: {name} is not {where}")
-        place = f"{revision}:{inner}"
-        if place not in previous:
-            previous.add(place)
-            if not inner or open_repository(repository).find(place) is not None:
-                yield place
+        sources[f"{revision}:{inner}"] = inner
+    for source, inner in sources.items():
+        if not inner or open_repository(repository).find(source) is not None:
+            yield source
 
 
 def _inner(path: str, top: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from kiplint.compat.since import places
+from kiplint.compat.since import sources_in
 from kiplint.compat.tree import load, load_base
 from kiplint.engine.errors import UsageError
 from kiplint.sources.git import is_revision, is_unborn, open_repository
@@ -97,7 +97,7 @@ def place_in(name: str, revision: str) -> str:
 
     Raises UsageError for a path outside of the work tree.
     """
-    folder = next(places(revision, [name], home_of(os.curdir), "a review"), "")
+    folder = next(sources_in(revision, [name], home_of(os.curdir), "a review"), "")
     if os.path.isdir(name) or not folder:
         return folder
     file = f"{folder}{'' if folder.endswith(':') else '/'}{os.path.basename(name)}"
