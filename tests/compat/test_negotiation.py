@@ -9,13 +9,14 @@ import pytest
 
 from compat.served import NOT_SERVED
 from kiplint.compat.negotiation.negotiate import broker_side, client_side, negotiate
-from kiplint.compat.negotiation.result import BrokerMode, Ids, Negotiation, RpcRow
+from kiplint.compat.negotiation.result import TROUBLE, BrokerMode, Ids, Negotiation, RpcRow
 from kiplint.compat.roles import BETWEEN_NODES, OF_CLIENTS, OF_KRAFT, Mode, default_mode, modes_of
 from kiplint.compat.tree import load, make_tree
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from tools import field, message, rpc
 
+Messages = tuple[Message, ...]
 API_VERSIONS = 18
 BY_BROKER = (Ids(request="0", response="UUID-B"), Ids(request="UUID-B", response="0"))
 
@@ -177,68 +178,76 @@ def test_refusal_is_a_matter_of_each_connection(repo: Path) -> None:
 # RPCs
 
 
-def test_no_common_version_names_both_ranges() -> None:
-    negotiation = between(rpc("One", 900, "0-2"), rpc("One", 900, "3-5"))
-    rpc_row = row(negotiation, "One")
-    assert (rpc_row.status, rpc_row.client, rpc_row.brokers[0].versions, rpc_row.usable, rpc_row.chosen) == (
-        "no-common-version", "0-2", "3-5", "none", None,
-    )  # fmt: skip
-    assert rpc_row.message == "the client has 0-2, b1 3-5: no version in common"
-    assert negotiation.in_trouble
+def one(valid: str, response: str = "", **others: Any) -> Messages:
+    """An RPC whose request has properties of its own."""
+    return rpc("One", 900, valid, **others)[0], rpc("One", 900, response or valid)[1]
 
 
-def test_brokers_that_share_nothing_with_each_other() -> None:
-    rpc_row = row(between(rpc("One", 900, "0-5"), rpc("One", 900, "0-2"), rpc("One", 900, "3-5")), "One")
-    assert (rpc_row.status, rpc_row.usable, [broker.chosen for broker in rpc_row.brokers]) == (
-        "no-common-version",
-        "none",
-        [2, 5],
-    )
+UNSTABLE: dict[str, Any] = {"latestVersionUnstable": True}
+TXN = rpc("AddPartitionsToTxn", 24, "0-5")
+V3 = {"0-2": "1", "3+": "3"}
+AGREED: list[tuple[Messages, list[Messages], dict[str, tuple[str, int | None, str]]]] = [
+    (
+        one("0-2"),
+        [one("3-5")],
+        {"One": ("no-common-version", None, "the client has 0-2, b1 3-5: no version in common")},
+    ),
+    (
+        one("0-5"),
+        [one("0-2"), one("3-5")],
+        {"One": ("no-common-version", None, "the client has 0-5, b1 0-2, b2 3-5: no version in common")},
+    ),
+    (
+        (*one("0"), *rpc("Ours", 901, "0-1")),
+        [(*one("0"), *rpc("Theirs", 902, "2"))],
+        {"One": ("agreed", 0, ""), "Ours": ("client-only", None, ""), "Theirs": ("broker-only", None, "")},
+    ),
+    (one("0-2"), [(*one("none"), *rpc("Two", 901, "none"))], {"One": ("client-only", None, "")}),
+    (one("0-3", "0-2"), [one("0-5")], {"One": ("agreed", 2, "")}),
+    (one("0-3"), [one("0-3", **UNSTABLE)], {"One": ("agreed", 2, "")}),
+    (one("0"), [one("0", **UNSTABLE)], {"One": ("not-offered", None, "")}),
+    (
+        one("0-3"),
+        [one("0-3", headerVersions=V3)],
+        {"One": ("header-differs", 3, "version 3: request header 2 for the client, 3 for b1")},
+    ),
+    (
+        TXN,
+        [TXN],
+        {"AddPartitionsToTxn": ("agreed", 3, "clients leave 4-5 to brokers, which use it among themselves")},
+    ),
+    (TXN, [rpc("AddPartitionsToTxn", 24, "0-3")], {"AddPartitionsToTxn": ("agreed", 3, "")}),
+]
 
 
-def test_what_only_one_side_has() -> None:
-    negotiation = between(
-        (*rpc("Both", 900, "0"), *rpc("Ours", 901, "0-1")), (*rpc("Both", 900, "0"), *rpc("Theirs", 902, "2"))
-    )
-    assert [(row.name, row.status, row.client, row.brokers[0].versions) for row in negotiation.rpcs] == [
-        ("Both", "agreed", "0", "0"),
-        ("Ours", "client-only", "0-1", None),
-        ("Theirs", "broker-only", None, "2"),
-    ]
-    assert not negotiation.in_trouble
+@pytest.mark.parametrize(("client", "brokers", "expected"), AGREED)
+def test_agreements(
+    client: Messages, brokers: list[Messages], expected: dict[str, tuple[str, int | None, str]]
+) -> None:
+    negotiation = between(client, *brokers)
+    assert {row.name: (row.status, row.chosen, row.message) for row in negotiation.rpcs} == expected
+    assert negotiation.in_trouble is any(status in TROUBLE for status, _, _ in expected.values())
 
 
-def test_a_dead_rpc_is_not_there() -> None:
-    negotiation = between(rpc("One", 900, "0-2"), (*rpc("One", 900, "none"), *rpc("Two", 901, "none")))
-    assert [(row.name, row.status) for row in negotiation.rpcs] == [("One", "client-only")]
-
-
-def test_both_halves_must_have_a_version() -> None:
-    request, _ = rpc("One", 900, "0-3")
-    _, response = rpc("One", 900, "0-2")
-    assert row(between((request, response), rpc("One", 900, "0-5")), "One").chosen == 2
+def test_unstable_versions_are_used_on_demand() -> None:
+    assert row(between(one("0-3"), one("0-3", **UNSTABLE), unstable=True), "One").chosen == 3
 
 
 @pytest.mark.parametrize(
-    ("valid", "unstable", "versions"), [("0-3", False, "0-2"), ("0-3", True, "0-3"), ("0", False, None)]
+    ("client", "broker", "best", "says"),
+    [
+        (("0-3", "3+"), ("0-5", None), 2, "the client calls version 3 deprecated; version 2 is not"),
+        (("0-3", None), ("0-5", "3"), 2, "b1 calls version 3 deprecated; version 2 is not"),
+        (("0-3", "2+"), ("0-5", "3"), 1, "the client and b1 call version 3 deprecated; version 1 is not"),
+        (("0-1", None), ("0-5", "0-1"), None, "b1 calls version 1 deprecated; b1 has 2-5 that are not"),
+        (("0-1", None), ("0-1", "0+"), None, "b1 calls version 1 deprecated, as every version that both have"),
+    ],
 )
-def test_unstable_versions_are_offered_on_demand(valid: str, unstable: bool, versions: str | None) -> None:
-    request, response = rpc("One", 900, valid)
-    draft = message(name="OneRequest", type="request", apiKey=900, validVersions=valid, latestVersionUnstable=True)
-    rpc_row = row(between((request, response), (draft, response), unstable=unstable), "One")
-    assert rpc_row.brokers[0].versions == versions
-    assert rpc_row.status == ("agreed" if versions else "not-offered")
-
-
-def test_headers_that_differ_are_trouble() -> None:
-    request = message(
-        name="OneRequest", type="request", apiKey=900, validVersions="0-3", headerVersions={"0-2": "1", "3+": "3"}
-    )
-    response = rpc("One", 900, "0-3")[1]
-    negotiation = between(rpc("One", 900, "0-3"), (request, response))
-    assert row(negotiation, "One").status == "header-differs"
-    assert row(negotiation, "One").message == "version 3: request header 2 for the client, 3 for b1"
-    assert negotiation.in_trouble
+def test_deprecated_ranges_of_both_sides_count(
+    client: tuple[str, str | None], broker: tuple[str, str | None], best: int | None, says: str
+) -> None:
+    line = row(between(*(one(valid, deprecatedVersions=ranges) for valid, ranges in (client, broker))), "One")
+    assert (line.deprecated, line.brokers[0].best, line.message, line.status) == (True, best, says, "agreed")
 
 
 # What a broker serves: modes, RPCs between brokers, versions that brokers keep
@@ -316,15 +325,6 @@ def test_rpcs_between_brokers_stand_apart() -> None:
     assert (counts.rpcs, counts.agreed, counts.no_common_version, counts.between_nodes) == (2, 1, 0, 1)
 
 
-def test_add_partitions_to_txn_above_3_is_for_brokers() -> None:
-    pair = rpc("AddPartitionsToTxn", 24, "0-5")
-    new = row(between(pair, pair), "AddPartitionsToTxn")
-    assert (new.client, new.chosen, new.status) == ("0-3", 3, "agreed")
-    assert new.message == "clients leave 4-5 to brokers, which use it among themselves"
-    old = row(between(pair, rpc("AddPartitionsToTxn", 24, "0-3")), "AddPartitionsToTxn")
-    assert (old.chosen, old.message) == (3, "")
-
-
 # Modes of a made set
 
 
@@ -344,28 +344,3 @@ def test_modes_of_sets() -> None:
     assert modes_of(SchemaSet(rpc("UpdateMetadata", 6, "0"))) == ("zookeeper",)
     assert modes_of(SchemaSet(rpc("Fetch", 1, "0"))) == ("kraft",)
     assert modes_of(SchemaSet(listening("Vote", 52, "0", "controller"))) == ("kraft",)
-
-
-# Deprecated versions
-
-
-def deprecated_rpc(valid: str, deprecated: str | None) -> tuple[Message, Message]:
-    first = {"name": "OneRequest", "type": "request", "apiKey": 900}
-    return message(validVersions=valid, deprecatedVersions=deprecated, **first), rpc("One", 900, valid)[1]
-
-
-@pytest.mark.parametrize(
-    ("client", "broker", "best", "says"),
-    [
-        (("0-3", "3+"), ("0-5", None), 2, "the client calls version 3 deprecated; version 2 is not"),
-        (("0-3", None), ("0-5", "3"), 2, "b1 calls version 3 deprecated; version 2 is not"),
-        (("0-3", "2+"), ("0-5", "3"), 1, "the client and b1 call version 3 deprecated; version 1 is not"),
-        (("0-1", None), ("0-5", "0-1"), None, "b1 calls version 1 deprecated; b1 has 2-5 that are not"),
-        (("0-1", None), ("0-1", "0+"), None, "b1 calls version 1 deprecated, as every version that both have"),
-    ],
-)
-def test_deprecated_ranges_of_both_sides_count(
-    client: tuple[str, str | None], broker: tuple[str, str | None], best: int | None, says: str
-) -> None:
-    line = row(between(deprecated_rpc(*client), deprecated_rpc(*broker)), "One")
-    assert (line.deprecated, line.brokers[0].best, line.message, line.status) == (True, best, says, "agreed")
