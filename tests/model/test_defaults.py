@@ -6,9 +6,6 @@ import pytest
 
 from kiplint.model.types import INTEGERS, flaw_of, parse_type
 
-SMALL = {"int8", "int16", "uint16", "int32"}
-"""The integers whose whole range is within Java's int."""
-
 
 def kind(type_name: str, default: str) -> str:
     return flaw_of(parse_type(type_name), default).kind

@@ -14,8 +14,6 @@ from kiplint.engine.errors import UsageError
 from kiplint.fixes.write import FileChanges
 from kiplint.text.files import open_file, open_to_write, read_file, read_text, replace_file
 
-STRANGE = ["directory", "pipe", "socket", "loop", "dangling", "device"]
-
 
 @pytest.fixture
 def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

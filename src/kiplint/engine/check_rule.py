@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final, Literal, get_args
 
 import msgspec
 
-from kiplint.engine.errors import ExpressionError
+from kiplint.engine.errors import ExpressionError, wrong_choice
 from kiplint.engine.expression import Expressions, split_location
 from kiplint.engine.language import FIXERS, KINDS, NAMED_KINDS, all_properties, properties
 from kiplint.engine.rule import (
@@ -51,18 +52,13 @@ def mistakes(rule: Rule) -> Iterator[Mistake]:
             yield "each", spec.id, "say the kind of element, here or for the whole pack"
         return
     yield from _misfits(rule)
-    expressions = Expressions(rule.each, rule.params)
-    for name, text in spec.let.items():
+    for part, text, check in _texts(rule, Expressions(rule.each, rule.params)):
         try:
-            expressions.let(name, text)
-        except ExpressionError as error:
-            yield "let", text, str(error)
-            return
-    for part, text, check in _texts(rule):
-        try:
-            check(expressions, text)
+            check()
         except (ExpressionError, RecursionError) as error:
             yield part, text, str(error)
+            if part == "let":  # a name that the other texts may use
+                return
     yield from _required_fields(spec.fields)
 
 
@@ -106,21 +102,18 @@ def _no_fixer(rule: Rule) -> str:
     return ""
 
 
-Check = Callable[[Expressions, str], object]
-
-
-def _texts(rule: Rule) -> Iterator[tuple[str, str, Check]]:
-    """The texts of a rule, each with its property and what it has to be."""
+def _texts(rule: Rule, expressions: Expressions) -> Iterator[tuple[str, str, Callable[[], object]]]:
+    """The texts of a rule, each with its property and the function that checks it."""
     spec = rule.spec
     conditions = [("when", spec.when), ("expect", spec.expect), *(("levels", level.when) for level in spec.levels)]
     templates = [("message", spec.message), ("instead", spec.instead), ("help", spec.help)]
     conditions += [("says", case.when) for case in spec.says]
     templates += [("says", text) for case in spec.says for text in (case.message, case.instead, case.help)]
-    yield from ((part, text, Expressions.value) for part, text in conditions if text)
-    yield from ((part, text, Expressions.template) for part, text in templates if text)
-    if spec.at and rule.each != "change":
-        yield "at", spec.at, _check_location
-    yield from (("says", case.at, _check_location) for case in spec.says if case.at)
+    locations = [("at", spec.at if rule.each != "change" else ""), *(("says", case.at) for case in spec.says)]
+    yield from (("let", text, partial(expressions.let, name, text)) for name, text in spec.let.items())
+    yield from ((part, text, partial(expressions.value, text)) for part, text in conditions if text)
+    yield from ((part, text, partial(expressions.template, text)) for part, text in templates if text)
+    yield from ((part, text, partial(_check_location, expressions, text)) for part, text in locations if text)
 
 
 def _check_location(expressions: Expressions, text: str) -> None:
@@ -202,7 +195,6 @@ def _plainer(error: str) -> str:
     if unknown := re.search(r"unknown field `(\w+)`", error):
         names = dict.fromkeys(name for shape in _SHAPES for name in shape.__struct_fields__)
         return f"{unknown[1]} is not a property of a rule{did_you_mean(unknown[1], names)}"
-    if wrong := re.search(r"Invalid enum value '(.*)' - at", error, re.DOTALL):
-        choices = get_args(_CHOICES[name])
-        return f"{name}: {printable(wrong[1])} is none of {', '.join(choices)}{did_you_mean(wrong[1], choices)}"
+    if wrong := wrong_choice(error, get_args(_CHOICES.get(name))):
+        return f"{name}: {wrong}"
     return error.replace("Object", "the object").replace("`$", "`")

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.engine.errors import UsageError
+from kiplint.engine.errors import UsageError, wrong_choice
 from kiplint.engine.params import misnamed
 from kiplint.engine.rule import Level, Rule
 from kiplint.engine.ruleset import Ignores, RuleSet, check_selector, load_rules, make_ruleset, matches
@@ -320,21 +320,13 @@ def _explain(file: str, text: str, error: str) -> str:
     if not unknown:
         place = re.search(r"at `\$\.?([^`]*)`", error)
         name = re.split(r"[.\[]", place[1])[0] if place else ""
-        reason = _choices(name, error) or error.partition(" - at ")[0].replace("`", "")
+        choices = get_args({"fail-on": FailOn, "severity": Level}.get(name))
+        reason = wrong_choice(error, choices) or error.partition(" - at ")[0].replace("`", "")
         return f"{file}:{_line(text, name)}: {name}: {reason[:1].lower()}{reason[1:]}"
     table = RuleTable if ".rules" in error.rpartition(" - at ")[2] else Config
     keys = list(table.__struct_encode_fields__)
     hint = did_you_mean(unknown[1], keys) or f"; there are {', '.join(keys)}"
     return f"{file}:{_line(text, unknown[1])}: {unknown[1]} is not a key of the configuration{hint}"
-
-
-def _choices(name: str, error: str) -> str:
-    """The allowed values of a key that has another word."""
-    wrong = re.search(r"Invalid enum value '(.*)' - at", error, re.DOTALL)
-    choices = get_args({"fail-on": FailOn, "severity": Level}.get(name))
-    if not wrong or not choices:
-        return ""
-    return f"{printable(wrong[1])} is none of {', '.join(choices)}{did_you_mean(wrong[1], choices)}"
 
 
 def _line(text: str, name: str) -> int:

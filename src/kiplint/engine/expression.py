@@ -18,7 +18,6 @@ from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
 
 MOST_LEVELS: Final = 100
-_COMPREHENSIONS: Final = (ast.GeneratorExp, ast.ListComp, ast.SetComp)
 _PLAIN: Final = (ast.IfExp, ast.Tuple, ast.List, ast.Set, ast.Subscript)
 _OPERATORS: Final = (
     ast.boolop, ast.Not, ast.USub, ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr
@@ -78,7 +77,7 @@ def short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-class Expressions:
+class Expressions(ast.NodeTransformer):
     """The expressions of one rule: over the facts of a kind of element, with the names of its parameters."""
 
     def __init__(self, kind: str, params: Collection[str] = ()) -> None:
@@ -87,6 +86,7 @@ class Expressions:
         self._params = params
         self._lets: dict[str, ast.expr] = {}
         self._variable = ""
+        self._level = 0
 
     def let(self, name: str, text: str) -> None:
         """Give a name to an expression, for those that follow. Raises ExpressionError."""
@@ -98,7 +98,9 @@ class Expressions:
 
     def tree(self, text: str) -> ast.expr:
         """The syntax tree of an expression, over the variables `_element` and `_params`. Raises ExpressionError."""
-        return self._translate(parse(text), 0)
+        self._level = 0
+        result: ast.expr = self.visit(parse(text))
+        return result
 
     def value(self, text: str) -> Callable[[Any, Any], Any]:
         """The function of an element and the parameters that evaluates an expression."""
@@ -122,37 +124,31 @@ class Expressions:
         loop = ast.comprehension(target, elements, list(tests), 0)
         return _function("_elements", ast.ListComp(_ELEMENT, [loop], **_AT))
 
-    def _translate(self, node: ast.expr, level: int) -> ast.expr:
-        """The same expression with facts and parameters as attributes and items; it is changed in place."""
-        if level > MOST_LEVELS:
+    def visit(self, node: ast.AST) -> Any:
+        """The same part of an expression with facts and parameters as attributes and items; it is changed in place."""
+        if self._level > MOST_LEVELS:
             raise ExpressionError("it nests too deeply")
-        kind = type(node)
-        if kind is ast.Name:
-            return self._name(node.id)  # type: ignore[attr-defined]
-        if kind is ast.Attribute:
-            return self._attribute(node, level)  # type: ignore[arg-type]
-        if kind is ast.Constant:
-            return _constant(node)  # type: ignore[arg-type]
-        if isinstance(node, _COMPREHENSIONS):
-            return self._comprehension(node, level)
-        if kind is ast.Call:
-            node.args = [self._translate(item, level + 1) for item in _arguments(node)]  # type: ignore[attr-defined, arg-type]
-            return node
-        if not _is_plain(node):
-            raise ExpressionError(f"{short(ast.unparse(node))} is not part of the rule language")
-        for name in node._fields:
-            value = getattr(node, name)
-            if isinstance(value, ast.expr):
-                setattr(node, name, self._translate(value, level + 1))
-            elif isinstance(value, list):
-                setattr(
-                    node,
-                    name,
-                    [self._translate(item, level + 1) if isinstance(item, ast.expr) else item for item in value],
-                )
-        return node
+        self._level += 1
+        result = super().visit(node)
+        self._level -= 1
+        return result
 
-    def _name(self, name: str) -> ast.expr:
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """A part without a method of its own. Raises ExpressionError unless it is in the language."""
+        if isinstance(node, ast.expr) and not _is_plain(node):
+            raise ExpressionError(f"{short(ast.unparse(node))} is not part of the rule language")
+        return super().generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        """A literal."""
+        if node.value is None or isinstance(node.value, (bool, int, str)):
+            return node
+        text = ast.unparse(node)[:40]
+        raise ExpressionError(f"{text} is not a literal of the rule language: use text or small whole numbers")
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """A fact of the element, a name of the rule, or the variable of a comprehension."""
+        name = node.id
         if name == self._variable:
             return ast.Name(name, _LOAD, **_AT)
         if name in self._lets:
@@ -164,17 +160,29 @@ class Expressions:
         kind = self.kind.replace("_", " ")
         raise _unknown(name, f"a fact of a {kind}", [*self._facts, *self._lets, self._variable, "params"])
 
-    def _attribute(self, node: ast.Attribute, level: int) -> ast.expr:
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """A fact of another element, or a parameter."""
         if isinstance(node.value, ast.Name) and node.value.id == "params" != self._variable:
             if node.attr not in self._params:
                 raise _unknown(node.attr, "a parameter of the rule", self._params)
             return ast.Subscript(_PARAMS, ast.Constant(node.attr, **_AT), _LOAD, **_AT)
-        node.value = self._translate(node.value, level + 1)
+        node.value = self.visit(node.value)
         if node.attr not in all_facts():
             raise _unknown(node.attr, "a fact", all_facts())
         return node
 
-    def _comprehension(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp, level: int) -> ast.expr:
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        """A call of one of the language's functions."""
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name not in FUNCTIONS:
+            raise _unknown(name or ast.unparse(node.func), "a function of the rule language", FUNCTIONS)
+        number = FUNCTIONS[name].arguments
+        if node.keywords or len(node.args) != number or any(isinstance(item, ast.Starred) for item in node.args):
+            raise ExpressionError(f"{name}() takes {number} argument{'s' * (number != 1)}")
+        node.args = [self.visit(item) for item in node.args]
+        return node
+
+    def _comprehension(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp) -> ast.expr:
         loop = node.generators[0]
         if len(node.generators) > 1 or loop.is_async or not isinstance(loop.target, ast.Name):
             raise ExpressionError("a comprehension has one `for` with one variable")
@@ -183,14 +191,16 @@ class Expressions:
         name = loop.target.id
         if name in self._facts or name in self._lets or name in FUNCTIONS or name == "params" or name.startswith("_"):
             raise ExpressionError(f"{name} is a name of its own here; call the comprehension's variable differently")
-        loop.iter = self._translate(loop.iter, level + 1)
+        loop.iter = self.visit(loop.iter)
         self._variable = name
         try:
-            loop.ifs = [self._translate(condition, level + 1) for condition in loop.ifs]
-            node.elt = self._translate(node.elt, level + 1)
+            loop.ifs = [self.visit(condition) for condition in loop.ifs]
+            node.elt = self.visit(node.elt)
         finally:
             self._variable = ""
         return node
+
+    visit_GeneratorExp = visit_ListComp = visit_SetComp = _comprehension  # noqa: N815
 
 
 def parse(text: str) -> ast.expr:
@@ -213,24 +223,6 @@ def _is_plain(node: ast.expr) -> bool:
     if isinstance(node, (ast.BoolOp, ast.UnaryOp, ast.BinOp)):
         return isinstance(node.op, _OPERATORS)
     return isinstance(node, _PLAIN)
-
-
-def _constant(node: ast.Constant) -> ast.Constant:
-    if node.value is None or isinstance(node.value, (bool, int, str)):
-        return node
-    text = ast.unparse(node)[:40]
-    raise ExpressionError(f"{text} is not a literal of the rule language: use text or small whole numbers")
-
-
-def _arguments(node: ast.Call) -> list[ast.expr]:
-    """The arguments of a call of one of the language's functions."""
-    name = node.func.id if isinstance(node.func, ast.Name) else ""
-    if name not in FUNCTIONS:
-        raise _unknown(name or ast.unparse(node.func), "a function of the rule language", FUNCTIONS)
-    number = FUNCTIONS[name].arguments
-    if node.keywords or len(node.args) != number or any(isinstance(item, ast.Starred) for item in node.args):
-        raise ExpressionError(f"{name}() takes {number} argument{'s' * (number != 1)}")
-    return node.args
 
 
 def _function(argument: str, body: ast.expr) -> Callable[[Any, Any], Any]:
