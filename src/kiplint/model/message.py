@@ -461,14 +461,8 @@ class Message(Container):
     def undocumented_version(self) -> int | None:
         """The highest valid version, above 0, when no comment mentions it and the base lacks it; else None."""
         highest = self.valid.highest
-        if (
-            highest <= 0
-            or (self.former and highest in self.former.valid)
-            or notes.names_plainly(self.data, highest)
-            or highest in self.documented_versions
-        ):
-            return None
-        return highest
+        is_known = highest <= 0 or (self.former and highest in self.former.valid)
+        return None if is_known or highest in self.documented_versions else highest
 
 
 _SUFFIXES: Final = {

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, AnyStr, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kiplint.text.lines import line_of, without_blanks
 from kiplint.versions import MAX_VERSION, VersionRange
@@ -52,14 +52,6 @@ def before_definition(data: bytes) -> bytes:
     """The comments before the definition, as far as it begins on a line of its own."""
     opening = data.find(_OPENING)
     return data[:opening] if opening > 0 and data[:1] != b"{" else b""
-
-
-def places_of(part: AnyStr, text: AnyStr, start: int = 0) -> Iterator[int]:
-    """The places of a part in a text, in order."""
-    place = text.find(part, start)
-    while place >= 0:
-        yield place
-        place = text.find(part, place + 1)
 
 
 def paragraphs(data: bytes) -> Iterator[Paragraph]:
@@ -206,14 +198,6 @@ _IN_FLUX = (
 )
 
 
-def names_plainly(data: bytes, version: int) -> bool:
-    """Whether a comment after the licence names the version as `version N`: a cheap test."""
-    words = b"ersion %d" % version
-    places = places_of(words, data, body_start(data))
-    ends = ((place, place + len(words)) for place in places)
-    return any(not data[end : end + 1].isdigit() and _in_comment(data, place) for place, end in ends)
-
-
 def documented_versions(data: bytes) -> VersionRange:
     """The versions that comments after the licence mention: `Version 3`, `versions 1 to 3`, `v3`, `versions 2+`."""
     comments = re.compile(_COMMENT).findall(data, body_start(data))
@@ -235,11 +219,6 @@ def read_versions(text: str) -> VersionRange:
         last = MAX_VERSION if match[4] else version(match[2] or match[3])
         ranges.append((min(first, last), max(first, last)))
     return VersionRange(ranges)
-
-
-def _in_comment(data: bytes, place: int) -> bool:
-    line = data[data.rfind(b"\n", 0, place) + 1 : place]
-    return line.lstrip().startswith(b"//")
 
 
 def is_in_flux(data: bytes) -> bool:
