@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from kiplint.engine.finding import Finding, Fix, Severity, Span, fingerprint
 from kiplint.engine.ruleset import RuleSet, Violation
-from kiplint.engine.suppression import Ignores, parse_suppressions
+from kiplint.engine.suppression import apply_ignores, parse_suppressions
 from kiplint.model.load import Definition, ProblemElement
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
@@ -51,10 +51,7 @@ def locate_findings(
         return name.strip('"') in misspelt.get(violation.location.pointer, ())
 
     findings = [finding(item) for item in violations if item.severity != "off" and not is_misspelt(item)]
-    suppressions = parse_suppressions(text)
-    ignores = Ignores(suppressions.items, (rule.id for rule in rules.all_rules), (rule.id for rule in rules.rules))
-    findings = [finding for finding in findings if not ignores.cover(finding)]
-    problems = [*suppressions.problems, *ignores.useless()]
+    findings, problems = apply_ignores(parse_suppressions(text), findings, rules)
     elements = [ProblemElement(problem, definition.file) for problem in problems]
     findings += [finding(violation) for violation in rules.violations("problem", elements)]
     findings.sort(key=lambda finding: (finding.line, finding.column, finding.rule, finding.message))

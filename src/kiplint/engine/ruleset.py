@@ -34,16 +34,11 @@ def matches(selector: str, rule_id: str) -> bool:
 def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, frozenset[str]]:
     """By selector: the ids of the rules that it means."""
     ids = frozenset(rule_ids)
-    packs: dict[str, set[str]] = {}
-    for rule_id in ids:
-        packs.setdefault(rule_id.partition("/")[0], set()).add(rule_id)
-    by_name = {"all": ids, **{name: frozenset(members) for name, members in packs.items()}}
-    by_name |= {rule_id: frozenset((rule_id,)) for rule_id in ids}
-    nothing: frozenset[str] = frozenset()
-    return {
-        selector: frozenset(rule_id for rule_id in ids if fits(rule_id, selector))
-        if any(sign in selector for sign in WILDCARDS)
-        else by_name.get(selector, nothing)
+    names = {"all", *ids, *(rule_id.partition("/")[0] for rule_id in ids)}
+    return {  # a file may have many selectors, and most that mean nothing are no globs
+        selector: frozenset(rule_id for rule_id in ids if matches(selector, rule_id))
+        if selector in names or any(sign in selector for sign in WILDCARDS)
+        else frozenset()
         for selector in selectors
     }
 
@@ -137,8 +132,8 @@ class CompiledRule:
         self._expressions = Expressions(rule.each, rule.params)
         for name, text in spec.let.items():
             self._expressions.let(name, text)
-        self._values: dict[str, Callable[[Any, Any], Any]] = {}
-        self._templates: dict[str, Callable[[Any, Any], str]] = {}
+        self._value_of = cache(self._expressions.value)
+        self._template_of = cache(self._expressions.template)
         tree = self._expressions.tree
         when = [tree(spec.when)] if spec.when else []
         if spec.expect:
@@ -176,16 +171,12 @@ class CompiledRule:
         )
 
     def _value(self, expression: str, element: Any) -> Any:
-        if expression not in self._values:
-            self._values[expression] = self._expressions.value(expression)
-        return self._values[expression](element, self.params)
+        return self._value_of(expression)(element, self.params)
 
     def _fill(self, template: str, element: Any) -> str:
         if "{" not in template and "}" not in template:
             return template
-        if template not in self._templates:
-            self._templates[template] = self._expressions.template(template)
-        return self._templates[template](element, self.params)
+        return self._template_of(template)(element, self.params)
 
     def _violation(
         self,

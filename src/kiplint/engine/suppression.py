@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
 from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import matching
+from kiplint.engine.ruleset import RuleSet, matching
 from kiplint.limits import DEFINITION_GLOBS
 from kiplint.text.decode import Comment, Problem, blank_text, comments
 from kiplint.text.lines import Lines
@@ -25,37 +25,40 @@ Target = int | None
 """The line that a comment applies to; None for the whole file."""
 
 
-class Ignores:
-    """The ignore comments of one file; `rule_ids` are those of all rules, `running` those of the rules that run."""
+def apply_ignores(
+    suppressions: Suppressions, findings: Iterable[Finding], rules: RuleSet
+) -> tuple[list[Finding], list[Problem]]:
+    """The findings of a file that no comment ignores, and the problems of the comments.
 
-    def __init__(self, comments: Iterable[Suppression], rule_ids: Iterable[str], running: Iterable[str]) -> None:
-        self._comments = tuple(comments)
-        selectors = {selector for comment in self._comments for selector in comment.selectors}
-        self._rules = matching(selectors, rule_ids) if selectors else {}
-        self._running = frozenset(running if selectors else ())
-        self._targets: dict[Target, set[str]] = {}
-        for comment in self._comments:
-            self._targets.setdefault(comment.target, set()).update(*(self._rules[name] for name in comment.selectors))
-        self._hit: set[tuple[Target, str]] = set()
-
-    def cover(self, finding: Finding) -> bool:
-        """Whether a comment applies to the finding; remembers that it did."""
-        targets = [line for line in (None, finding.line) if finding.rule in self._targets.get(line, ())]
-        self._hit.update((line, finding.rule) for line in targets)
-        return bool(targets)
-
-    def useless(self) -> Iterator[Problem]:
-        """The problems of comments that matched no finding, except those whose rules do not run now."""
-        for comment in self._comments:
-            rules = [self._rules[name] for name in comment.selectors]
-            if any((comment.target, rule) in self._hit for group in rules for rule in group):
-                continue
-            unknown = next((name for name, group in zip(comment.selectors, rules, strict=True) if not group), None)
-            if unknown is not None:
-                yield _unused_ignore(comment, f"no rule matches {printable(unknown)}")
-            elif any(not self._running.isdisjoint(group) for group in rules):
-                detail = f"nothing here breaks {', '.join(comment.selectors)}; drop the comment"
-                yield _unused_ignore(comment, detail, removable=True)
+    Useless are those that matched no finding, except those whose rules do not run now.
+    """
+    selectors = {selector for comment in suppressions.items for selector in comment.selectors}
+    if not selectors:
+        return list(findings), [*suppressions.problems]
+    rules_by_selector = matching(selectors, (rule.id for rule in rules.all_rules))
+    ids_by_target: dict[Target, set[str]] = {}
+    for comment in suppressions.items:
+        ids = ids_by_target.setdefault(comment.target, set())
+        ids.update(*(rules_by_selector[selector] for selector in comment.selectors))
+    left: list[Finding] = []
+    hits: set[tuple[Target, str]] = set()
+    for finding in findings:
+        targets = [line for line in (None, finding.line) if finding.rule in ids_by_target.get(line, ())]
+        hits.update((line, finding.rule) for line in targets)
+        left += [] if targets else [finding]
+    problems = [*suppressions.problems]
+    running = frozenset(rule.id for rule in rules.rules)
+    for comment in suppressions.items:
+        groups = [rules_by_selector[selector] for selector in comment.selectors]
+        if any((comment.target, rule) in hits for group in groups for rule in group):
+            continue
+        if not all(groups):
+            unknown = next(selector for selector in comment.selectors if not rules_by_selector[selector])
+            problems.append(_unused_ignore(comment, f"no rule matches {printable(unknown)}"))
+        elif not running.isdisjoint(rule for group in groups for rule in group):
+            detail = f"nothing here breaks {', '.join(comment.selectors)}; drop the comment"
+            problems.append(_unused_ignore(comment, detail, removable=True))
+    return left, problems
 
 
 def _unused_ignore(comment: Suppression, detail: str, *, removable: bool = False) -> Problem:
