@@ -14,7 +14,7 @@ from pygls.workspace import PositionCodec, ServerTextPosition
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.rule import Rule
 from kiplint.text.edit import Edit
-from kiplint.text.lines import Lines, character_of, decode_text
+from kiplint.text.lines import character_of, decode_text, lines_of
 
 SOURCE: Final = "kiplint"
 SEVERITIES: Final = {
@@ -38,8 +38,7 @@ class Positions:
 
     def range_of_edit(self, edit: Edit, data: bytes) -> types.Range:
         """The range that an edit replaces; `data` are the bytes of the text."""
-        lines = Lines(self.text)
-        start, end = (lines.position(character_of(data, offset)) for offset in (edit.start, edit.end))
+        start, end = (lines_of(data).position(character_of(data, offset)) for offset in (edit.start, edit.end))
         return types.Range(self._position(*start), self._position(*end))
 
     def _position(self, line: int, column: int) -> types.Position:

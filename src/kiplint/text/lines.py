@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from codecs import BOM_UTF8
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import AnyStr, Final
@@ -80,6 +79,12 @@ def character_of(data: bytes, offset: int) -> int:
     return bisect_left(byte_offsets(data), min(offset, len(data)))
 
 
+@lru_cache(maxsize=4)
+def lines_of(data: bytes) -> Lines:
+    """The lines of a file's text."""
+    return Lines(decode_text(data))
+
+
 def line_of(data: bytes, offset: int) -> int:
     r"""The 1-based line of an offset in bytes; `\n` ends lines."""
     return bisect_left(_line_ends(data), offset) + 1
@@ -95,26 +100,3 @@ def without_blanks(text: AnyStr, end: int, blanks: AnyStr) -> int:
     while end and text[end - 1 : end] in blanks:
         end -= 1
     return end
-
-
-class Places:
-    """Places in the files of a report, whose bytes are `sources`. Lines and columns are 1-based."""
-
-    def __init__(self, sources: Mapping[str, bytes]) -> None:
-        self._sources = sources
-        self._of = lru_cache(maxsize=4)(self._read)
-
-    def knows(self, path: str) -> bool:
-        """Whether the bytes of the file are there."""
-        return path in self._sources
-
-    def shows(self, path: str, offset: int) -> bool:
-        """Whether an offset in bytes has a line and column; the offsets of a byte order mark have none."""
-        return offset > 0 or not self._sources[path].startswith(BOM_UTF8)
-
-    def position(self, path: str, offset: int) -> tuple[int, int]:
-        """The line and column of an offset in bytes; columns count characters."""
-        return self._of(path).position(character_of(self._sources[path], offset))
-
-    def _read(self, path: str) -> Lines:
-        return Lines(decode_text(self._sources.get(path, b"")))

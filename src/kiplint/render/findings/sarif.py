@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 from urllib.parse import quote
@@ -14,7 +15,7 @@ from kiplint.render.findings.json import as_json, write_rows
 from kiplint.render.markdown import inline
 from kiplint.render.report import Report, RuleInfo, fingerprints
 from kiplint.text.edit import Edit
-from kiplint.text.lines import Places
+from kiplint.text.lines import character_of, lines_of
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 
@@ -108,7 +109,6 @@ def _invocation(report: Report, number: int) -> dict[str, Any]:
 
 
 def _results(report: Report, findings: Sequence[Finding], rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-    places = Places(report.sources)
     for finding, mark in zip(findings, fingerprints(findings), strict=True):
         former_place = finding.former_place if finding.former_place != (finding.path, finding.span) else None
         yield {
@@ -119,19 +119,21 @@ def _results(report: Report, findings: Sequence[Finding], rules: Mapping[str, in
             **({"locations": [_location(report, finding.path, finding.span)]} if finding.path else {}),
             **({"relatedLocations": [_related_location(report, *former_place)]} if former_place else {}),
             "partialFingerprints": {"primaryLocationLineHash": mark},
-            **_fixes(report, finding, places),
+            **_fixes(report, finding),
         }
 
 
-def _fixes(report: Report, finding: Finding, places: Places) -> dict[str, Any]:
+def _fixes(report: Report, finding: Finding) -> dict[str, Any]:
     """The `fixes` of a result, but those in a file whose text is not known, or at an offset without a column."""
     items = []
     for fix in finding.choices:
-        if not all(places.knows(edit.path) and places.shows(edit.path, edit.start) for edit in fix.edits):
+        texts = [report.sources.get(edit.path, b"") for edit in fix.edits]
+        starts = ((edit.start, text) for edit, text in zip(fix.edits, texts, strict=True))
+        if not all(text and (start or not text.startswith(BOM_UTF8)) for start, text in starts):
             continue
         replacements: dict[str, list[dict[str, Any]]] = {}
-        for edit in fix.edits:
-            replacements.setdefault(edit.path, []).append(_replacement(edit, places))
+        for edit, text in zip(fix.edits, texts, strict=True):
+            replacements.setdefault(edit.path, []).append(_replacement(edit, text))
         changes = [
             {"artifactLocation": {"uri": uri(report.in_repository(path))}, "replacements": some}
             for path, some in replacements.items()
@@ -140,8 +142,9 @@ def _fixes(report: Report, finding: Finding, places: Places) -> dict[str, Any]:
     return {"fixes": items} if items else {}
 
 
-def _replacement(edit: Edit, places: Places) -> dict[str, Any]:
-    region = _region(*places.position(edit.path, edit.start), *places.position(edit.path, edit.end))
+def _replacement(edit: Edit, text: bytes) -> dict[str, Any]:
+    first, last = (lines_of(text).position(character_of(text, offset)) for offset in (edit.start, edit.end))
+    region = _region(*first, *last)
     content = {"insertedContent": {"text": edit.text}} if edit.text else {}
     return {"deletedRegion": region, **content}
 

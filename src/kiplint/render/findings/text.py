@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from itertools import filterfalse
 from typing import Final, TextIO
 from unicodedata import east_asian_width
@@ -11,7 +10,7 @@ from unicodedata import east_asian_width
 from kiplint.engine.finding import Finding
 from kiplint.render.report import AnyFinding, Report, rank
 from kiplint.render.table import BLUE, BOLD, DIM, SEVERITY, fold, paint, width_of
-from kiplint.text.lines import Lines, decode_text
+from kiplint.text.lines import lines_of
 from kiplint.text.show import as_sign, printable
 from kiplint.text.words import plural, tally
 
@@ -96,7 +95,7 @@ def excerpt(finding: Finding, source: bytes | None, color: bool, width: int | No
     else:
         end = finding.end_column if finding.end_line == finding.line else None
         widest = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
-        text, marks = _excerpt(_lines(source).line(finding.line), finding.column, end, widest)
+        text, marks = _excerpt(lines_of(source).line(finding.line), finding.column, end, widest)
         rows += [
             f"{where}:{finding.line}:{finding.column}",
             f"{margin} {bar}",
@@ -110,11 +109,6 @@ def excerpt(finding: Finding, source: bytes | None, color: bool, width: int | No
     if finding.remark:
         rows += _labelled(f"{margin} ", f"= {finding.remark}", DIM, width, color)
     return "\n".join(row.rstrip() for row in rows) + "\n"
-
-
-@lru_cache(maxsize=2)
-def _lines(source: bytes) -> Lines:
-    return Lines(decode_text(source))
 
 
 def _headline(finding: Finding, width: int | None, color: bool) -> list[str]:
