@@ -20,7 +20,7 @@ HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").r
 REQUEST = definition(field("A", "string", about="One."), name="XRequest", validVersions="0", flexibleVersions="0+")
 
 
-def half(kind: str, versions: str = "0", **others: Any) -> str:
+def definition_of(kind: str, versions: str = "0", **others: Any) -> str:
     whole = {
         "name": f"X{kind.capitalize()}", "type": kind, "apiKey": 1, "validVersions": versions, "flexibleVersions": "0+",
         **({"listeners": ["broker"]} if kind == "request" else {}), **others,
@@ -70,16 +70,16 @@ def run_hooks(repository: Path, *words: str) -> dict[str, tuple[bool, str]]:
 
 
 def test_a_first_commit_of_schemas_passes_unless_it_has_a_mistake(repository: Path) -> None:
-    write(repository, XRequest=half("request"), XResponse=half("response"))
+    write(repository, XRequest=definition_of("request"), XResponse=definition_of("response"))
     assert all(success for success, _ in run_hooks(repository).values())
-    write(repository, XResponse=half("response", "0-1"))
+    write(repository, XResponse=definition_of("response", "0-1"))
     success, output = run_hooks(repository)["kiplint-check"]
     assert not success
     assert "rpc/versions-differ" in output
 
 
 def test_a_deleted_response_is_stopped_by_the_review(repository: Path) -> None:
-    commit_files(repository, XRequest=half("request"), XResponse=half("response"))
+    commit_files(repository, XRequest=definition_of("request"), XResponse=definition_of("response"))
     (repository / "resources/message/XResponse.json").unlink()
     result = run_hooks(repository)
     assert not result["kiplint-review"][0]
@@ -88,15 +88,15 @@ def test_a_deleted_response_is_stopped_by_the_review(repository: Path) -> None:
 
 
 def test_other_json_is_skipped(repository: Path) -> None:
-    commit_files(repository, XRequest=half("request"), XResponse=half("response"))
+    commit_files(repository, XRequest=definition_of("request"), XResponse=definition_of("response"))
     (repository / "package.json").write_text('{"name": "x", "type": "module"}')
     (repository / "data.json").write_text("[1, 2")
     assert all(success for success, _ in run_hooks(repository).values())
 
 
 def test_the_check_reports_all_of_a_file_that_changes_and_the_review_what_is_new(repository: Path) -> None:
-    bad_response = half("response").replace('"string"', '"strnig"')
-    commit_files(repository, XRequest=half("request"), XResponse=bad_response)
+    bad_response = definition_of("response").replace('"string"', '"strnig"')
+    commit_files(repository, XRequest=definition_of("request"), XResponse=bad_response)
     write(repository, XResponse=bad_response.replace("One.", "Two."))
     result = run_hooks(repository)
     assert {hook: success for hook, (success, _) in result.items()} == {
@@ -108,9 +108,9 @@ def test_the_check_reports_all_of_a_file_that_changes_and_the_review_what_is_new
 
 
 def test_a_safe_fix_is_applied_and_stops_the_commit(repository: Path) -> None:
-    commit_files(repository, XRequest=half("request"), XResponse=half("response"))
-    write(repository, XRequest=half("request").replace('"One."', '"One.",'))
+    commit_files(repository, XRequest=definition_of("request"), XResponse=definition_of("response"))
+    write(repository, XRequest=definition_of("request").replace('"One."', '"One.",'))
     success, output = run_hooks(repository)["kiplint-fix"]
     assert not success
     assert "files were modified by this hook" in output
-    assert (repository / "resources/message/XRequest.json").read_text() == half("request")
+    assert (repository / "resources/message/XRequest.json").read_text() == definition_of("request")

@@ -20,7 +20,7 @@ RECALL = 0.95
 """The least share of the generator's oversights that has to be found."""
 
 
-class Judgement(NamedTuple):
+class Outcome(NamedTuple):
     """A mutation and the rules that it breaks as errors."""
 
     case: Case
@@ -42,57 +42,54 @@ class Judgement(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def judgements_by_name(verdicts: Path, corpus: Path) -> dict[str, list[Judgement]]:
-    return {name: [Judgement(case, tuple(case.errors)) for case in cases(verdicts, corpus, name)] for name in NAMES}
+def outcomes_by_name(verdicts: Path, corpus: Path) -> dict[str, list[Outcome]]:
+    return {name: [Outcome(case, tuple(case.errors)) for case in cases(verdicts, corpus, name)] for name in NAMES}
 
 
-def sound(judgements: list[Judgement], verdict: str) -> list[Judgement]:
+def sound(outcomes: list[Outcome], verdict: str) -> list[Outcome]:
     result = [
-        judgement
-        for judgement in judgements
-        if judgement.case.row["verdict"] == verdict and not judgement.case.row.get("oracle_suspect")
+        outcome
+        for outcome in outcomes
+        if outcome.case.row["verdict"] == verdict and not outcome.case.row.get("oracle_suspect")
     ]
     assert result
     return result
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_generator_refuses_is_an_error(judgements_by_name: dict[str, list[Judgement]], name: str) -> None:
-    assert [judgement.label for judgement in sound(judgements_by_name[name], "reject") if not judgement.errors] == []
+def test_what_the_generator_refuses_is_an_error(outcomes_by_name: dict[str, list[Outcome]], name: str) -> None:
+    assert [outcome.label for outcome in sound(outcomes_by_name[name], "reject") if not outcome.errors] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_definitions_that_the_generator_accepts_have_no_error(
-    judgements_by_name: dict[str, list[Judgement]], name: str
+    outcomes_by_name: dict[str, list[Outcome]], name: str
 ) -> None:
-    judgements = sound(judgements_by_name[name], "accept")
-    errors = {
-        judgement.label: [rule for rule in judgement.errors if rule not in judgement.excuses]
-        for judgement in judgements
-    }
+    outcomes = sound(outcomes_by_name[name], "accept")
+    errors = {outcome.label: [rule for rule in outcome.errors if rule not in outcome.excuses] for outcome in outcomes}
     assert {label: rules for label, rules in errors.items() if rules} == {}
 
 
-def test_every_exception_is_needed_and_has_a_reason(judgements_by_name: dict[str, list[Judgement]]) -> None:
-    judgements = [judgement for name in NAMES for judgement in sound(judgements_by_name[name], "accept")]
-    entries = {entry for judgement in judgements for entry in judgement.excuses.values()}
+def test_every_exception_is_needed_and_has_a_reason(outcomes_by_name: dict[str, list[Outcome]]) -> None:
+    outcomes = [outcome for name in NAMES for outcome in sound(outcomes_by_name[name], "accept")]
+    entries = {entry for outcome in outcomes for entry in outcome.excuses.values()}
     assert [entry for entry in EXCEPTIONS if entry not in entries] == []
     assert all(len(reason) > 40 for reason in EXCEPTIONS.values())
 
 
 def test_mistakes_that_the_generator_overlooks_are_reported(
-    judgements_by_name: dict[str, list[Judgement]], corpus: Path
+    outcomes_by_name: dict[str, list[Outcome]], corpus: Path
 ) -> None:
     suspects = [
-        (name, judgement)
+        (name, outcome)
         for name in NAMES
-        for judgement in judgements_by_name[name]
-        if judgement.case.row.get("oracle_suspect")
+        for outcome in outcomes_by_name[name]
+        if outcome.case.row.get("oracle_suspect")
     ]
     labels = [
-        judgement.label
-        for name, judgement in suspects
-        if not _says_more(judgement.case, undo_mutation(judgement.case, corpus, name))
+        outcome.label
+        for name, outcome in suspects
+        if not _says_more(outcome.case, undo_mutation(outcome.case, corpus, name))
     ]
     assert len(suspects) > 100
     assert len(labels) <= (1 - RECALL) * len(suspects), labels

@@ -101,12 +101,12 @@ def test_pickles(versions: VersionRange) -> None:
 
 @given(st.lists(ranges, max_size=4), ranges)
 def test_boundaries(cutting: list[VersionRange], within: VersionRange) -> None:
-    pieces = list(boundaries(cutting, within))
-    assert [version for piece in pieces for version in sorted(members(piece))] == sorted(members(within))
-    for piece in pieces:
-        assert len(piece.intervals) == 1
-        assert all(piece <= part or not piece & part for part in cutting)
-    for before, after in pairwise(pieces):
+    parts = list(boundaries(cutting, within))
+    assert [version for interval in parts for version in sorted(members(interval))] == sorted(members(within))
+    for interval in parts:
+        assert len(interval.intervals) == 1
+        assert all(interval <= part or not interval & part for part in cutting)
+    for before, after in pairwise(parts):
         touching = before.highest + 1 == after.lowest
         assert not touching or any((before <= part) is not (after <= part) for part in cutting)
 

@@ -75,7 +75,7 @@ def test_the_checks_run_on_the_oldest_and_the_newest_python_that_is_promised() -
 
 
 def test_all_tests_have_the_corpus() -> None:
-    """The job that makes it, and the one that runs tests, agree on the place; it is made anew when it changes."""
+    """The job that makes it, and the one that runs tests, agree on the place; it is made again when it changes."""
     checks = workflow("checks.yml")
     jobs = checks["jobs"]
     assert jobs["tests"]["needs"] == "corpus"

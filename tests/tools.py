@@ -125,7 +125,7 @@ def definition(*fields: dict[str, Any], **others: Any) -> bytes:
 def check(
     files: Mapping[str, bytes] | bytes, config: Config | None = None, base: str = "", *, partial: bool = True
 ) -> list[Finding]:
-    """What a configuration's rules find in the files of a set; a lone text is XRequest.json."""
+    """What a configuration's rules find in the files of a set; a single text is XRequest.json."""
     if isinstance(files, bytes):
         files = {"XRequest.json": files}
     rules = rules_of(config or Config(), base)

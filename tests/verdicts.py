@@ -26,7 +26,7 @@ class Case:
 
     row: dict[str, Any]
     files: dict[str, bytes]
-    lone: bool
+    single_file: bool
     require: bool
 
     @property
@@ -36,7 +36,7 @@ class Case:
     @property
     def findings(self) -> list[Finding]:
         inputs = [Input(path, data) for path, data in sorted(self.files.items())]
-        return check_set(inputs, rules(self.require), partial=self.lone).findings
+        return check_set(inputs, rules(self.require), partial=self.single_file).findings
 
 
 @cache

@@ -16,7 +16,7 @@ PULL_REQUESTS = DATA.with_name("pull_requests.json")
 INTRODUCTION = """\
 What each rule finds in {tags} releases of Kafka, from 2.2 on, in its trunk, and at the heads of {count} forks
 ({forks}), and what history says of it. A finding counts once, however many releases have it.
-`make precision` measures it anew.
+`make precision` measures it again.
 
 - *corrected*: the next release does not have the finding, because its message or field was changed. *gone*: the message
   or field was removed or renamed. *stands*: Kafka's trunk of 2026-08 has the finding. *forks*: only a fork has it.

@@ -228,9 +228,9 @@ def test_there_must_be_a_file_to_update(here: Path) -> None:
 def test_no_entry_is_stale_because_a_rule_reports_less_with_a_base(tmp_path: Path) -> None:
     """Whether a version is documented is asked of new versions only, where there is a base."""
     (tmp_path / "set").mkdir()
-    for half in ("Request", "Response"):
-        text = definition(field(), name=f"X{half}", type=half.lower(), validVersions="0-3")
-        (tmp_path / f"set/X{half}.json").write_bytes(b"// Version 1 adds A.\n// Version 2 is the same.\n" + text)
+    for kind in ("Request", "Response"):
+        text = definition(field(), name=f"X{kind}", type=kind.lower(), validVersions="0-3")
+        (tmp_path / f"set/X{kind}.json").write_bytes(b"// Version 1 adds A.\n// Version 2 is the same.\n" + text)
     for line in ("git init -qb trunk", "git add -A", "git -c user.name=t -c user.email=t@t commit -qm first"):
         subprocess.run(line, shell=True, check=True, cwd=tmp_path)
     words = ("--select", "all", "--baseline", "known.json", "set")

@@ -146,11 +146,11 @@ def blame(repository: Path, *words: str) -> list[str]:
 
 def test_a_taken_api_key_is_the_fault_of_the_rpc_that_the_base_lacks(released: Path) -> None:
     rpc_files(released / "schemas", "Add", 94)  # before the released one in the order of files
-    both = [f"{name}{half}: apiKey 94 also belongs to {other}{half}; 95 is free for the newer of the two"
-            for name, other in (("Add", "Old"), ("Old", "Add")) for half in ("Request", "Response")]  # fmt: skip
+    both = [f"{name}{kind}: apiKey 94 also belongs to {other}{kind}; 95 is free for the newer of the two"
+            for name, other in (("Add", "Old"), ("Old", "Add")) for kind in ("Request", "Response")]  # fmt: skip
     assert [row for row in blame(released) if "apiKey 94" in row] == both
     assert blame(released, "schemas/AddRequest.json", "schemas/AddResponse.json") == both[:2]
-    newer = [f"Add{half}: apiKey 94 already belongs to Old{half}; 95 is free" for half in ("Request", "Response")]
+    newer = [f"Add{kind}: apiKey 94 already belongs to Old{kind}; 95 is free" for kind in ("Request", "Response")]
     assert blame(released, "--changed-since", "HEAD") == newer
     before = {path: path.read_bytes() for path in (released / "schemas").iterdir()}
     kiplint("check", "--fix", "--unsafe-fixes", "--select", "rpc", cwd=released)
@@ -164,9 +164,9 @@ def test_a_taken_api_key_is_the_fault_of_the_rpc_that_the_base_lacks(released: P
 def test_a_taken_tag_is_the_fault_of_the_field_that_the_base_lacks(released: Path) -> None:
     new = field("New", tag=0, taggedVersions="0+", about="The second.")
     rpc_files(released / "schemas", "Old", 94, new, field("A", tag=0, taggedVersions="0+", about="The first."))
-    later = [f"{half}: tag 0 of A already belongs to New" for half in ("OldRequest", "OldResponse")]
+    later = [f"{kind}: tag 0 of A already belongs to New" for kind in ("OldRequest", "OldResponse")]
     assert [row for row in blame(released) if "tag 0 of" in row] == later
-    newer = [f"{half}: tag 0 of New already belongs to A" for half in ("OldRequest", "OldResponse")]
+    newer = [f"{kind}: tag 0 of New already belongs to A" for kind in ("OldRequest", "OldResponse")]
     assert blame(released, "--changed-since", "HEAD") == newer
     kiplint("check", "--fix", "--unsafe-fixes", "--select", "tags", "--changed-since", "HEAD", cwd=released)
     fields = json.loads((released / "schemas" / "OldRequest.json").read_text())["fields"]

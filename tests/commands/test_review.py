@@ -21,7 +21,7 @@ from tools import definition, field, kiplint
 NOTE = b"// Version 1 is like version 0.\n"
 
 
-def half(suffix: str, *fields: dict[str, Any], name: str = "Thing", key: int = 1, **others: Any) -> bytes:
+def definition_of(suffix: str, *fields: dict[str, Any], name: str = "Thing", key: int = 1, **others: Any) -> bytes:
     """A request or a response with an id, and more fields."""
     listeners = {"listeners": ["broker"]} if suffix == "Request" else {}
     common = {"type": suffix.lower(), "apiKey": key, "validVersions": "0-1", "flexibleVersions": "0+", **listeners}
@@ -32,8 +32,8 @@ def half(suffix: str, *fields: dict[str, Any], name: str = "Thing", key: int = 1
 def things(*fields: dict[str, Any], **others: Any) -> dict[str, bytes]:
     """A request, and a response with more fields."""
     return {
-        "schemas/ThingRequest.json": half("Request"),
-        "schemas/ThingResponse.json": half("Response", *fields, **others),
+        "schemas/ThingRequest.json": definition_of("Request"),
+        "schemas/ThingResponse.json": definition_of("Response", *fields, **others),
     }
 
 
@@ -108,7 +108,7 @@ def test_additions_are_not_findings(checkout: Path) -> None:
 
 def test_one_entry_for_a_cause(checkout: Path) -> None:
     """That the response was not bumped is found by check and by diff."""
-    write(checkout, {"schemas/ThingRequest.json": half("Request", validVersions="0-2")})
+    write(checkout, {"schemas/ThingRequest.json": definition_of("Request", validVersions="0-2")})
     (entry,) = (entry for entry in review().findings if entry.severity == "error")
     assert (entry.rule, entry.breaks) == ("rpc/versions-differ", "support")
     assert [also.rule for also in entry.also] == ["compat/response-not-bumped"]
@@ -161,7 +161,7 @@ def test_the_fix_is_in_the_patch(checkout: Path) -> None:
 def test_only_what_the_change_brought_is_fixed(checkout: Path) -> None:
     file = checkout / "schemas/ThingResponse.json"
     sizes, old = (field(name, "int64[]", about="How large.", tag=0, taggedVersions="0+") for name in ("Sizes", "Old"))
-    commit(checkout, {"schemas/OldResponse.json": half("Response", old, name="Old", key=2), **things(OLD)})
+    commit(checkout, {"schemas/OldResponse.json": definition_of("Response", old, name="Old", key=2), **things(OLD)})
     write(checkout, things(OLD, sizes))
     before = (checkout / "schemas/OldResponse.json").read_bytes()
     assert review(base="HEAD").fixable == "1 fixable with `kiplint review --fix`."
@@ -195,14 +195,15 @@ class TestReleased:
     def test_the_tags_of_releases_by_themselves(self, checkout: Path) -> None:
         commit(
             checkout,
-            things(OLD, validVersions="0-2") | {"schemas/ThingRequest.json": half("Request", validVersions="0-2")},
+            things(OLD, validVersions="0-2")
+            | {"schemas/ThingRequest.json": definition_of("Request", validVersions="0-2")},
         )
         later = field("Later", "int32", "2+", about="Comes later.", ignorable=True)
         git(checkout, "checkout", "-q", "-b", "topic")
         commit(
             checkout,
             things(OLD, later, validVersions="0-2")
-            | {"schemas/ThingRequest.json": half("Request", validVersions="0-2")},
+            | {"schemas/ThingRequest.json": definition_of("Request", validVersions="0-2")},
         )
         assert [rule for rule, _ in entries() if rule.startswith("compat/")] == []
         assert review().released == ("1.0.0",)
@@ -224,13 +225,13 @@ def test_one_map_of_headers_gives_a_summary_that_is_read(tmp_path: Path) -> None
     """The error stands at the file that began; the RPCs that lack headers are one line."""
     names = [f"Thing{key:02}" for key in range(60)]
     files = {
-        f"schemas/{name}{suffix}.json": half(suffix, name=name, key=key)
+        f"schemas/{name}{suffix}.json": definition_of(suffix, name=name, key=key)
         for key, name in enumerate(names)
         for suffix in ("Request", "Response")
     }
     work = make_repository(tmp_path / "work", files)
     first = "schemas/Thing40Request.json"
-    write(work, {first: half("Request", name="Thing40", key=40, headerVersions={"0+": "2"})})
+    write(work, {first: definition_of("Request", name="Thing40", key=40, headerVersions={"0+": "2"})})
     result = kiplint("review", "--output-format", "json", "--output-format", "markdown=summary.md", cwd=work)
     findings = json.loads(result.out)["findings"]
     [missing] = [finding for finding in findings if finding["rule"] == "kip-1313/header-missing"]
@@ -244,7 +245,7 @@ def test_one_map_of_headers_gives_a_summary_that_is_read(tmp_path: Path) -> None
 
 
 def test_missing_maps_of_headers_without_a_base(checkout: Path) -> None:
-    write(checkout, {"schemas/ThingRequest.json": half("Request", headerVersions={"0+": "2"})})
+    write(checkout, {"schemas/ThingRequest.json": definition_of("Request", headerVersions={"0+": "2"})})
     [missing] = [finding for finding in review(base="none").findings if finding.rule == "kip-1313/header-missing"]
     assert (missing.path, missing.pointer) == ("schemas/ThingResponse.json", "")
 
@@ -302,7 +303,7 @@ class TestBase:
 
 
 def test_a_path_that_the_base_lacks(checkout: Path) -> None:
-    write(checkout, {"schemas/OtherRequest.json": half("Request", name="Other", key=2), **things(OLD, SIZE)})
+    write(checkout, {"schemas/OtherRequest.json": definition_of("Request", name="Other", key=2), **things(OLD, SIZE)})
     result = review("schemas/OtherRequest.json", "schemas/ThingResponse.json", base="1.0.0")
     assert [entry.rule for entry in result.findings] == ["rpc/response-missing", "compat/layout-changed"]
     assert "schemas/OtherRequest.json is not in 1.0.0, so there is nothing to compare it with" in result.notes
@@ -314,8 +315,8 @@ class TestHeaders:
     @pytest.fixture
     def checkout_with_headers(self, checkout: Path) -> Path:
         request, response = (
-            half("Request", headerVersions={"0+": "2"}),
-            half("Response", OLD, headerVersions={"0+": "1"}),
+            definition_of("Request", headerVersions={"0+": "2"}),
+            definition_of("Response", OLD, headerVersions={"0+": "1"}),
         )
         commit(checkout, {"schemas/ThingRequest.json": request, "schemas/ThingResponse.json": response})
         return checkout
@@ -415,8 +416,8 @@ def test_a_configuration_that_the_base_lacks(checkout: Path) -> None:
 
 def test_new_ignore_comments_are_counted(checkout: Path) -> None:
     comment = b"// kiplint: ignore-file[fields/unknown-type] It is meant so.\n"
-    commit(checkout, {"schemas/ThingRequest.json": comment + half("Request")})
-    write(checkout, {"schemas/ThingResponse.json": comment + half("Response", OLD)})
+    commit(checkout, {"schemas/ThingRequest.json": comment + definition_of("Request")})
+    write(checkout, {"schemas/ThingResponse.json": comment + definition_of("Response", OLD)})
     result = review(base="HEAD")
     assert result.document.summary.ignores == 1
     assert result.others == "; 1 new ignore comment; 1 older finding not shown"
