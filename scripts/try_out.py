@@ -57,7 +57,7 @@ def try_out(file: Path, tag: str = "") -> str:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         venv.create(place / "env")
-        pip = [sys.executable, "-m", "pip", "--python", place / "env", "install", "--quiet", file.resolve()]
+        pip = [sys.executable, "-m", "pip", "--python", str(place / "env"), "install", "--quiet", str(file.resolve())]
         if subprocess.run(pip, check=False).returncode:
             raise TryError(f"{file.name} cannot be installed")
         version = _run(place, "kiplint", "--version").split()[-1]
