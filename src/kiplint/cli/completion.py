@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
+from kiplint.compat.tree import load
 from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped_rules
 from kiplint.render.formats import FORMATS, PAGE
+from kiplint.sources.history import version_tags
 from kiplint.sources.schema_files import SourceError
 
 
@@ -72,8 +74,6 @@ def sets(ctx: WordsBefore, incomplete: str) -> list[str]:
 
 def revisions(ctx: WordsBefore, incomplete: str) -> list[str]:
     """The tags of the repository, newest first."""
-    from kiplint.sources.history import version_tags
-
     with suppress(SourceError):
         return [tag for tag in version_tags(ctx.params.get("repository"))[::-1] if tag.startswith(incomplete)]
     return []
@@ -81,8 +81,6 @@ def revisions(ctx: WordsBefore, incomplete: str) -> list[str]:
 
 def messages(ctx: WordsBefore, incomplete: str) -> list[str]:
     """The names of the messages in the set named before, else in the working directory."""
-    from kiplint.compat.tree import load
-
     values = [ctx.params.get(name) for name in ("new", "source", "schemas", "set", "sets")]
     first = next((value for value in values if value), ".")
     source = first if isinstance(first, str) else first[0]

@@ -15,6 +15,7 @@ from kiplint.model.load import Definition
 from kiplint.model.load import load as load_definition
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
+from kiplint.sources.git import is_unborn
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError
 from kiplint.text.show import printable
@@ -145,8 +146,6 @@ def load_base(source: Path, repository: Path | None = None, keep: Callable[[str]
     revision = name[:-1]
     if not name.endswith(":"):
         return load(source, repository, keep)
-    from kiplint.sources.git import is_unborn
-
     if is_unborn(revision, os.fspath(repository) if repository else None):
         return make_tree(name, ())
     try:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from kiplint.limits import Limit
+from kiplint.sources.git import work_tree_files
 from kiplint.sources.schema_files import (
     LARGEST_ENTRY,
     Keep,
@@ -65,8 +66,6 @@ def _known_to_git(top: str) -> list[str]:
     """What git has or would add below a directory; empty where that is nothing, and outside of a checkout."""
     if not home_of(os.path.realpath(top)):
         return []
-    from kiplint.sources.git import work_tree_files
-
     paths = work_tree_files(top)
     return paths if any(os.path.isfile(os.path.join(top, path)) for path in paths) else []
 

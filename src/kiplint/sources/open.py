@@ -6,7 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
+from kiplint.sources.archive import open_archive
 from kiplint.sources.disk import STDIN, UNNAMED, directory_tree, read_stdin, with_siblings
+from kiplint.sources.git import is_revision, revision_tree
 from kiplint.sources.schema_files import LARGEST_ENTRY, Keep, NothingThereError, SchemaFiles, SourceError
 from kiplint.sources.tree import FileTree
 
@@ -80,11 +82,7 @@ def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
     """The tree of a name that is not a plain file or directory, and the file in it if the name is a file."""
     archive, _, inner = name.partition("!/")
     if archive.lower().endswith(ARCHIVES) and os.path.lexists(archive):
-        from kiplint.sources.archive import open_archive
-
         return open_archive(archive, inner)
-    from kiplint.sources.git import is_revision, revision_tree
-
     if ":" in name:
         return revision_tree(name, repository)
     hint = ""
