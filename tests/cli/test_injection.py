@@ -13,8 +13,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import redirect_stdout, suppress
-from html.parser import HTMLParser
+from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -23,8 +22,6 @@ from markdown_it import MarkdownIt
 
 from hostile import FORGED
 from kiplint.cli.process import WorkflowLog
-from kiplint.commands.pipeline.text import present, write_rows
-from kiplint.pipeline.answers import Rows
 from render.sarif_schema import valid_run
 from tools import Ran, definition, environment, field, kiplint
 
@@ -242,25 +239,8 @@ def means_the_same(out: str, form: str) -> None:
             "testcase",
             "failure",
         }
-    elif form == "html":
-        _Page().feed(out)
     elif form == "github":
         assert [line for line in out.splitlines() if not re.fullmatch(ANNOTATION, line)] == []
-
-
-class _Page(HTMLParser):
-    """A page in which nothing runs, and nothing leads anywhere, that a name has brought."""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag not in ("x", "iframe", "object", "embed", "base")
-        for name, value in attrs:
-            assert re.fullmatch(r"[a-z][a-z-]*", name), name
-            assert not name.startswith("on"), name
-            assert name not in ("href", "src", "action") or re.match(r"#|(?!.*forged)", value or ""), value
-            assert not (value or "").strip().lower().startswith("javascript:"), value
-
-    def handle_data(self, data: str) -> None:
-        assert self.cdata_elem is None or "forged" not in data
 
 
 LINK = re.compile(
@@ -278,22 +258,6 @@ def is_plain(document: str) -> None:
             assert part.type != "html_inline" or part.content == "<!-- -->"
             if part.type == "text":
                 assert LINK.search(part.content) is None, part.content
-
-
-def lakes() -> Iterator[tuple[str, str]]:
-    """What is written of a lake, whose names and messages are other people's too: the format, and the text."""
-    rows = Rows(NAMES, [tuple(NAMES)])
-    for form in ("text", "json"):
-        out = io.StringIO()
-        with redirect_stdout(out):
-            present(form, {"rows": rows.records}, lambda out: write_rows(out, NAMES[0], rows))
-        yield form, out.getvalue()
-
-
-@pytest.mark.parametrize(("form", "out"), list(lakes()), ids=["text", "json"])
-def test_lakes_are_reported_as_text(form: str, out: str) -> None:
-    lines_are_text(out, form)
-    means_the_same(out, form)
 
 
 def _pieces(terminal: io.FileIO) -> Iterator[bytes]:
