@@ -39,8 +39,8 @@ def causes_of(finding: Finding) -> Iterator[Cause]:
 def explained_by(finding: Finding, supersedes: Mapping[str, Collection[str]]) -> Iterator[Cause]:
     """What the rule of a finding explains in the same RPC; what is wrong with a whole message, in its partner too."""
     rules = supersedes.get(finding.rule, ())
-    own = [finding.rule] if rules and not finding.pointer.startswith("/fields/") else []
-    return (rule_in_rpc(finding, rule) for rule in (*own, *rules))
+    is_shared = (rules or isinstance(finding, ChangeFinding)) and not finding.pointer.startswith("/fields/")
+    return (rule_in_rpc(finding, rule) for rule in (*rules, *([finding.rule] if is_shared else [])))
 
 
 def rule_in_rpc(finding: Finding, rule: str) -> Cause:
