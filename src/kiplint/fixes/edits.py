@@ -34,7 +34,7 @@ FIELD: Final = (
 class MessageEdits:
     """The edits of the file of a message. Values are JSON; pointers refer to the file before the edits.
 
-    `actions` and `look` say what was done beyond a new version, and what a person has to review.
+    `actions` and `notes` say what was done beyond a new version, and what a person has to review.
     """
 
     def __init__(self, message: Message) -> None:
@@ -43,7 +43,7 @@ class MessageEdits:
         self._edits: list[Edit] = []
         self._new: dict[str, str] = {}
         self.actions: list[str] = []
-        self.look: list[str] = []
+        self.notes: list[str] = []
 
     @property
     def edits(self) -> tuple[Edit, ...]:

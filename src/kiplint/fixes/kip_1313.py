@@ -35,7 +35,7 @@ MISROUTING: Final = 5
 def migrate(
     schemas: SchemaSet, *, only: Collection[str] = (), only_declare: bool = False, tagged: bool = False
 ) -> Migration:
-    """The edits that bring a set to KIP-1313, even if it is half done; empty if the set already conforms.
+    """The edits that bring a set to KIP-1313, even if some of its RPCs conform; empty if all do.
 
     `only` names RPCs; the others get no version, but declare their headers, as all have to once some do.
     `only_declare` adds the headers that versions have, and no version. `tagged` makes the id in the header a tagged
@@ -61,10 +61,10 @@ def _add_instance_id(message: Message | None, *, tagged: bool) -> Migration:
     version = WITH_INSTANCE_ID
     before = str(message.valid) if message else ""
     if message is None or not message.valid or message.valid.highest < version - 1:
-        look = "RequestHeader is not among the files: give it version 3 with ClientInstanceId"
+        note = "RequestHeader is not among the files: give it version 3 with ClientInstanceId"
         if message:
-            look = f"RequestHeader has versions {before}: version {version} does not follow them"
-        return Migration(rows=(MigrationRow(HEADER, -1, "left", before, before, {}, (), (look,)),))
+            note = f"RequestHeader has versions {before}: version {version} does not follow them"
+        return Migration(rows=(MigrationRow(HEADER, -1, "left", before, before, {}, (), (note,)),))
     edits = MessageEdits(message)
     document = edits.document
     actions: list[str] = []
@@ -112,12 +112,12 @@ def _add_header(rpc: Rpc) -> Migration:
     if rpc.is_dead:
         return migration_of(rpc, "dead")
     if problem or request is None or response is None:
-        return migration_of(rpc, "left", look=[problem])
+        return migration_of(rpc, "left", notes=[problem])
     at_goal = header_of(request, request.valid.highest) >= WITH_INSTANCE_ID and request.declares_headers
     version = max(request.valid.highest + (not at_goal and not request.unstable), response.valid.highest)
-    look: list[str] = []
+    notes: list[str] = []
     if rpc.api_key == API_VERSIONS and version == MISROUTING and "ClusterId" not in request.by_name:
-        look.append(f"version {version} of Apache Kafka has ClusterId and NodeId (KIP-1242): add them first")
+        notes.append(f"version {version} of Apache Kafka has ClusterId and NodeId (KIP-1242): add them first")
     all_edits = [MessageEdits(request), MessageEdits(response)]
     for edits, header in zip(all_edits, (WITH_INSTANCE_ID, None), strict=True):
         flexible = edits.message.flexible
@@ -127,7 +127,7 @@ def _add_header(rpc: Rpc) -> Migration:
         _complete_map(edits, version, header, flexible)
     is_changed = any(edits.edits for edits in all_edits)
     actions = [f"version {version} stays unstable"] if is_changed and request.unstable else []
-    return migration_of(rpc, "migrated" if is_changed else "unchanged", all_edits, actions, look)
+    return migration_of(rpc, "migrated" if is_changed else "unchanged", all_edits, actions, notes)
 
 
 def _change_version(edits: MessageEdits, version: int, header: int | None) -> None:
@@ -187,19 +187,19 @@ def _declare_only(rpc: Rpc) -> Migration:
     """Declare the headers that the request and the response have, as far as they have valid versions."""
     state: State = "exempt" if rpc.rpc_name in FROZEN else "dead" if rpc.is_dead else "declared"
     all_edits: list[MessageEdits] = []
-    look: list[str] = []
+    notes: list[str] = []
     for message in (rpc.request, rpc.response):
         if message is None or not message.valid or message.header_ranges:
             continue
         if problem := _flexible_problem(message):
-            look.append(problem)
+            notes.append(problem)
             continue
         edits = MessageEdits(message)
         declare(edits, derived_map(message))
         all_edits.append(edits)
     if state == "declared" and not all_edits:
-        state = "left" if look else "unchanged"
-    return migration_of(rpc, state, all_edits, ["its headers are declared"] if all_edits else [], look)
+        state = "left" if notes else "unchanged"
+    return migration_of(rpc, state, all_edits, ["its headers are declared"] if all_edits else [], notes)
 
 
 def _obstacle(rpc: Rpc) -> str:

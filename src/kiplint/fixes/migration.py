@@ -81,15 +81,15 @@ def migration_of(
     state: State,
     edits_of_messages: Sequence[MessageEdits] = (),
     actions: Sequence[str] = (),
-    look: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> Migration:
     """The migration of an RPC; its row has the versions that the RPC has now, and what the edits of messages say."""
     message = rpc.request or rpc.response
     valid = str(message.valid) if message else "none"
     headers = _headers(message) if message else {}
     done = dict.fromkeys([*(action for edits in edits_of_messages for action in edits.actions), *actions])
-    notes = (f"{edits.message.name}: {note}" for edits in edits_of_messages for note in edits.look)
-    row = MigrationRow(rpc.name, rpc.api_key, state, valid, valid, headers, tuple(done), (*look, *notes))
+    more = (f"{edits.message.name}: {note}" for edits in edits_of_messages for note in edits.notes)
+    row = MigrationRow(rpc.name, rpc.api_key, state, valid, valid, headers, tuple(done), (*notes, *more))
     return Migration(file_edits(edits_of_messages), (row,))
 
 
@@ -182,9 +182,9 @@ def prove(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal |
 def _as_left(row: MigrationRow, reasons: Sequence[str]) -> MigrationRow:
     unique = list(dict.fromkeys(reasons))
     more = [f"{len(unique) - MOST_REASONS} more"] if len(unique) > MOST_REASONS else []
-    look = (*(row.look if not unique else ()), *unique[:MOST_REASONS], *more)
+    notes = (*(row.look if not unique else ()), *unique[:MOST_REASONS], *more)
     return msgspec.structs.replace(
-        row, state="left", versions=row.base_versions, header_versions={}, done=(), look=look
+        row, state="left", versions=row.base_versions, header_versions={}, done=(), look=notes
     )
 
 
@@ -192,5 +192,5 @@ def _as_made(row: MigrationRow, request: Message | None, notices: Sequence[str])
     if request is None:
         return row
     headers = _headers(request) if request.is_rpc else {}
-    look = (*row.look, *notices)
-    return msgspec.structs.replace(row, versions=str(request.valid), header_versions=headers, look=look)
+    notes = (*row.look, *notices)
+    return msgspec.structs.replace(row, versions=str(request.valid), header_versions=headers, look=notes)

@@ -26,13 +26,13 @@ def bump(rpc: Rpc, *, unstable: bool = False, new_version: bool = False, note: s
     if rpc.rpc_name in FROZEN:
         problem = f"it is frozen at versions {FROZEN[rpc.rpc_name]}, and must never be bumped (KIP-1313)"
     if problem or request is None or response is None:
-        return migration_of(rpc, "left", look=[problem])
+        return migration_of(rpc, "left", notes=[problem])
     highest = max(request.valid.highest, response.valid.highest)
     lags = request.valid.highest != response.valid.highest
     version = highest if lags or (request.unstable and not new_version) else highest + 1
     if version == highest and not lags:
         problem = f"version {version} is unstable, and may still change: edit it, or remove latestVersionUnstable first"
-        return migration_of(rpc, "left", look=[problem])
+        return migration_of(rpc, "left", notes=[problem])
     all_edits = [MessageEdits(message) for message in (request, response) if message.valid.highest != version]
     text = " ".join(note.split())  # a line end would end the comment
     for edits in all_edits:
@@ -78,11 +78,11 @@ def add_version(
             if isinstance(text, str) and versions.highest == highest and len(versions.parts) == 1:
                 edits.put_in(field.pointer, key, f'"{VersionRange.of(versions.lowest)}"', FIELD)
                 ending_range = f"{key} of {field.name} ended with version {highest}"
-                edits.look.append(f"{ending_range}; it now includes the new version")
+                edits.notes.append(f"{ending_range}; it now includes the new version")
     if message.type == "request" and unstable is not message.unstable:
         edits.put("latestVersionUnstable", "true" if unstable else "false")
     if message.unstable:
-        edits.look.append(
+        edits.notes.append(
             f"version {highest} was unstable, and is not now that version {version} follows it: "
             "is it ready to be released?"
         )

@@ -25,7 +25,7 @@ SEVERITIES: Final = {
 
 
 class Positions:
-    """Turns places in a text, whose columns count characters, into positions as the editor counts them."""
+    """Turns lines and columns, which count characters, into positions as the editor counts them."""
 
     def __init__(self, text: str, codec: PositionCodec) -> None:
         self.text = text
@@ -90,7 +90,7 @@ class Actions:
             for number, fix in enumerate(finding.choices, 1):
                 is_safe = fix.applicability == "safe"
                 title = f"Fix {finding.rule}{instead}" if number == 1 else f"Fix {finding.rule}, choice {number}"
-                effect = f"changes {fix.changes}" if fix.changes else "have a look"
+                effect = f"changes {fix.changes}" if fix.changes else "review it"
                 yield types.CodeAction(
                     title=title if is_safe else f"{title} ({effect})",
                     kind=types.CodeActionKind.QuickFix,
@@ -135,8 +135,8 @@ def hover(
 ) -> types.Hover | None:
     """The rules of the findings at a position: why there is each, and where it comes from and is documented."""
     here = types.Range(position, position)
-    places = ((finding, positions.range_of_span(finding.span)) for finding in findings if finding.rule in rules)
-    touched = [(finding, place) for finding, place in places if touches(place, here)]
+    ranges = ((finding, positions.range_of_span(finding.span)) for finding in findings if finding.rule in rules)
+    touched = [(finding, found) for finding, found in ranges if touches(found, here)]
     if not touched:
         return None
     parts = dict.fromkeys(explanation(rules[finding.rule]) for finding, _ in touched)
@@ -151,6 +151,6 @@ def explanation(rule: Rule) -> str:
     return f"**{rule.id}**: {rule.spec.why}{source}{page}"
 
 
-def touches(place: types.Range, other: types.Range) -> bool:
+def touches(one: types.Range, other: types.Range) -> bool:
     """Whether two ranges have a position in common."""
-    return place.start <= other.end and other.start <= place.end
+    return one.start <= other.end and other.start <= one.end
