@@ -31,7 +31,7 @@ def proven(proof: Proof, old: Message, new: Message) -> bool:
 
 @settings(max_examples=EXAMPLES)
 @given(evolutions())
-def test_breaks_and_proofes_are_the_same(pair: tuple[JSON, JSON]) -> None:
+def test_breaks_and_proofs_are_the_same(pair: tuple[JSON, JSON]) -> None:
     findings, old, new = changes(*pair)
     breaking = breaks(findings, new)
     for version in range(HIGHEST + 1):
@@ -95,14 +95,14 @@ def test_renames_and_new_tags_are_not_breaks() -> None:
         (("bool", "int8"), [("01", True, 1), ("09", 9, True)]),
     ],
 )
-def test_proofes_show_another_value(types: tuple[str, str], expected: list[tuple[str, object, object]]) -> None:
+def test_proofs_show_another_value(types: tuple[str, str], expected: list[tuple[str, object, object]]) -> None:
     old, new = (message(field("A", kind)) for kind in types)
     result = {proof.writer: (proof.hex, proof.wrote, proof.read) for proof in proofs_of(old, new, 0)}
     assert [result["old"], result["new"]] == expected
 
 
 @pytest.mark.parametrize("about", ["", "A", "B"])
-def test_proofes_of_text_and_bytes_and_of_swapped_fields_show_values(about: str) -> None:
+def test_proofs_of_text_and_bytes_and_of_swapped_fields_show_values(about: str) -> None:
     old, new = (message(field("A", kind)) for kind in ("string", "bytes"))
     assert all(proof.shows == 0 for proof in proofs_of(old, new, 0))
     old, new = (message(*(field(name) for name in names)) for names in (("A", "B"), ("B", "A")))
