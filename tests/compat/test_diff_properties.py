@@ -16,14 +16,13 @@ from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
-from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.model.layout import Layout, Tokens, layout, slot_tokens, tokens
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.versions import NONE, VersionRange
-from tools import USUAL, changes_between, document, field
+from tools import USUAL, changes_between, document, field, rules_of
 
-RULES = make_ruleset(Config(), load_rules(Config(), ""))
+RULES = rules_of(Config())
 KINDS = ["int32", "int64", "uuid", "string", "bytes", "records", "[]int32", "[]string"]
 NULLABLE = ("string", "bytes", "records")
 HIGHEST = 5

@@ -13,9 +13,8 @@ from compat.evolution_exceptions import EXCEPTIONS
 from kiplint.compat.classify import ChangeFinding
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
-from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.text.decode import blank_comments
-from tools import changes_between
+from tools import changes_between, rules_of
 from verdicts import TRUNK
 
 REORDERING = "field-order-changed"
@@ -49,7 +48,7 @@ class Case(NamedTuple):
 @pytest.fixture(scope="module")
 def cases(verdicts: Path, corpus: Path) -> list[Case]:
     rows = map(json.loads, (verdicts / "evolution.jsonl").read_text(encoding="utf-8").splitlines())
-    rules = make_ruleset(Config(), load_rules(Config(), ""))
+    rules = rules_of(Config())
     result = []
     for row in rows:
         if row.get("child_invalid"):

@@ -17,9 +17,8 @@ import pytest
 from kiplint.compat.classify import ChangeFinding
 from kiplint.compat.tree import load
 from kiplint.engine.config import Config
-from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.sources.cleanup import close
-from tools import changes_between
+from tools import changes_between, rules_of
 
 WIRE = {
     ("2.3.0 2.4.0", "layout-changed", "RequestHeader 0"),
@@ -102,7 +101,7 @@ def changes(history: Path, tags: list[str]) -> list[ReleaseChange]:
 
 
 def _compare_releases(history: Path, tags: list[str]) -> Iterator[ReleaseChange]:
-    rules = make_ruleset(Config(), load_rules(Config(), ""))
+    rules = rules_of(Config())
     trees = (load(f"{tag}:", str(history)) for tag in tags)
     for old, new in pairwise(trees):
         assert not old.broken + new.broken

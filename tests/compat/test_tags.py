@@ -9,8 +9,7 @@ import pytest
 from kiplint.compat.classify import ChangeFinding
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
-from kiplint.engine.ruleset import load_rules, make_ruleset
-from tools import changes_between, definition, field
+from tools import changes_between, definition, field, rules_of
 
 A = field("A")
 
@@ -24,7 +23,7 @@ def tree(name: str, data: bytes) -> Tree:
 
 
 def find_reuse(old: bytes, new: bytes, *older: bytes) -> list[ChangeFinding]:
-    rules = make_ruleset(Config(), load_rules(Config(), ""))
+    rules = rules_of(Config())
     before, after = tree("old", old), tree("new", new)
     older_trees = [tree(f"older{number}", data) for number, data in enumerate(older)]
     findings = changes_between(rules, before, after, older_trees)
