@@ -14,7 +14,8 @@ import pytest
 from kiplint.commands.rollout import rollout_document
 from kiplint.compat.rollout import RolloutRow, closing, rollout, rollout_of_trees, rollout_rules, summary
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.engine.config import Config
+from kiplint.engine.config import Config, RuleTable
+from kiplint.engine.packs import shipped_rules
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
@@ -396,3 +397,63 @@ def test_request_header_0_is_only_for_version_0_of_controlled_shutdown(headers: 
     assert errors("X", 1, ranges) == zero
     assert errors("ControlledShutdown", 7, ranges) == []
     assert errors("ControlledShutdown", 7, {"0-1": "0", **dict([*ranges.items()][2:])}) == zero
+
+
+# The configuration of the rules that it goes by
+
+
+def configured_row(*, name: str = "X", valid: str = "0-5", response: str = "", **config: Any) -> RolloutRow:
+    """The row of an RPC, still without header 3, under a configuration."""
+    settings = Config(**config)
+    rules = rollout_rules(3, settings, rules_of(settings).all_rules)
+    head = (rpc(name, 19, valid)[0], rpc(name, 19, response or valid)[1])
+    (row,) = rollout(SchemaSet(head), None, 3, rules)
+    return row
+
+
+def params(rule: str, **values: Any) -> dict[str, RuleTable]:
+    return {rule: RuleTable(params=values)}
+
+
+def test_the_rules_are_there() -> None:
+    every = {rule.id for rule in shipped_rules() if rule.spec.rollout}
+    assert {rule.id for rule in rollout_rules(3).rules} == every
+    assert {rule.id for rule in rollout_rules(3, Config(ignore=["rpc"])).rules} == {
+        name for name in every if not name.startswith("rpc/")
+    }
+
+
+@pytest.mark.parametrize(
+    ("config", "status", "rule", "severity"),
+    [
+        ({}, "missing", "kip-1313/v3-missing", "error"),
+        ({"severity": {"kip-1313/v3-missing": "warning"}}, "missing", "kip-1313/v3-missing", "warning"),
+        ({"severity": {"kip-1313/v3-missing": "off"}}, "done", "", "error"),
+        ({"ignore": ["kip-1313/v3-missing"]}, "done", "", "error"),
+        ({"rules": params("kip-1313/v3-missing", exempt=["X"])}, "exempt", "", "error"),
+        ({"valid": "0-2", "rules": params("kip-1313/frozen-rpc", frozen={"X": "0-2"})}, "exempt", "", "error"),
+        ({"rules": params("kip-1313/frozen-rpc", frozen={"X": "0-4"})}, "wrong", "kip-1313/frozen-rpc", "error"),
+    ],
+)
+def test_configuration_reaches_the_status(config: dict[str, Any], status: str, rule: str, severity: str) -> None:
+    row = configured_row(**config)
+    assert (row.status, row.rule, row.severity) == (status, rule, severity)
+
+
+def test_halves_that_differ() -> None:
+    assert configured_row(response="0-4").rule == "rpc/versions-differ"
+    assert (
+        configured_row(response="1-5").message
+        == "XRequest has versions 0-5, XResponse has 1-5; change the two together"
+    )
+    assert configured_row(response="0-4", severity={"rpc/versions-differ": "warning"}).severity == "warning"
+    assert configured_row(response="0-4", ignore=["rpc/versions-differ"]).status == "missing"
+
+
+def test_another_rpc_may_be_frozen_in_its_place() -> None:
+    frozen = params("kip-1313/frozen-rpc", frozen={"X": "0-2"})
+    assert configured_row(name="SaslHandshake", valid="0-1").status == "exempt"
+    assert configured_row(name="SaslHandshake", valid="0-2").rule == "kip-1313/frozen-rpc"
+    assert (
+        configured_row(name="SaslHandshake", valid="0-2", rules=frozen).status == "exempt"
+    )  # v3-missing still leaves it out

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 import msgspec
 from msgspec import to_builtins
 
-from kiplint.compat.pairs import RECORDS, FieldPair, MessagePair
+from kiplint.compat.pairs import FieldPair, MessagePair
 from kiplint.engine.finding import Location
 from kiplint.engine.language import register
 from kiplint.model.fields import Container, Field
@@ -172,11 +172,6 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     def other(self) -> str:
         """The type of the other message of the RPC: request or response."""
         return "request" if self.message.type == "response" else "response"
-
-    @cached_property
-    def is_record(self) -> bool:
-        """Whether the message is kept on disk, so that what breaks bytes breaks storage."""
-        return self.message.type in RECORDS
 
     @cached_property
     def is_early(self) -> bool:

@@ -231,7 +231,11 @@ def _breaks(change: Change, rule: Rule) -> Breaks:
     breaks = rule.spec.breaks or "none"
     if change.policy == "info":
         return "none"
-    return (rule.spec.breaks_on_disk or ("storage" if breaks == "wire" else breaks)) if change.is_record else breaks
+    return (
+        (rule.spec.breaks_on_disk or ("storage" if breaks == "wire" else breaks))
+        if change.message.is_record
+        else breaks
+    )
 
 
 class RuleExample(NamedTuple):

@@ -68,7 +68,7 @@ def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
                 lost_messages.append(before)
             elif after:
                 gained_messages.append(after)
-    yield from pair_messages(lost_messages, gained_messages, ("request", "response"))
+    yield from pair_messages(lost_messages, gained_messages, are_of_one_set=False)
 
 
 def _message_changes(

@@ -12,10 +12,6 @@ from kiplint.model.schemas import partner
 FieldPair = tuple[Field | None, Field | None]
 Footprint = tuple[object, ...]
 MessagePair = tuple[Message | None, Message | None]
-KEYED = ("request", "response", "metadata", "coordinator-key", "coordinator-value")
-"""The message types with API keys. Only the keys of RPCs mean the same in all sets."""
-RECORDS = ("metadata", "data", "coordinator-key", "coordinator-value")
-"""The message types that are kept on disk."""
 
 
 class Both(NamedTuple):
@@ -31,7 +27,7 @@ def concerns(pair: MessagePair, role: str) -> bool:
     """
     messages = [message for message in pair if message]
     if role == "storage":
-        return any(message.type in RECORDS for message in messages)
+        return any(message.is_record for message in messages)
     if not any(message.is_rpc for message in messages):
         return any(
             message.type == "header" or (message.type == "data" and message.schemas.rpcs) for message in messages
@@ -96,8 +92,8 @@ def _footprints(field: Field) -> list[Footprint]:
     return [(*encoding, at), (*encoding, neighbours)]
 
 
-def pair_messages(old: Iterable[Message], new: Iterable[Message], types: tuple[str, ...] = KEYED) -> list[MessagePair]:
-    """The messages of both sets, paired by name, then by type and API key, if the type is in `types`.
+def pair_messages(old: Iterable[Message], new: Iterable[Message], *, are_of_one_set: bool = True) -> list[MessagePair]:
+    """The messages of both sides, paired by name, then by type and API key; only RPCs have theirs in all sets alike.
 
     A message without an API key is recognized by its fields and types in the versions that both have.
     """
@@ -113,7 +109,7 @@ def pair_messages(old: Iterable[Message], new: Iterable[Message], types: tuple[s
     by_key = {
         (message.type, message.api_key): message
         for message in by_name.values()
-        if message.type in types and message.api_key is not None
+        if message.api_key is not None and (are_of_one_set or message.is_rpc)
     }
     for message in lost_messages:
         if message.api_key is None:
