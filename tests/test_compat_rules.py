@@ -74,7 +74,7 @@ def compare(
 ) -> tuple[list[ChangeFinding], Tree, Tree]:
     """What the default rules and the rule itself say of the changes between two sets."""
     before, after = make_tree("old", [("", old)]), make_tree("new", [("", new)])
-    assert not before.broken + after.broken
+    assert not before.unparsable + after.unparsable
     return changes_between(rules_of(Config(select=["default", rule.id])), before, after), before, after
 
 

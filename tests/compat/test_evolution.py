@@ -58,7 +58,7 @@ def cases(verdicts: Path, corpus: Path) -> list[Case]:
         child = jsonpatch.apply_patch(parent, row["patch"] or [])
         name = Path(row["base"]).name
         old, new = (make_tree("", [("", [(name, json.dumps(document).encode())])]) for document in (parent, child))
-        assert not old.broken + new.broken, row["id"]
+        assert not old.unparsable + new.unparsable, row["id"]
         result.append(Case(row, changes_between(rules, old, new)))
     return result
 

@@ -104,7 +104,7 @@ def _compare_releases(history: Path, tags: list[str]) -> Iterator[ReleaseChange]
     rules = rules_of(Config())
     trees = (load(f"{tag}:", str(history)) for tag in tags)
     for old, new in pairwise(trees):
-        assert not old.broken + new.broken
+        assert not old.unparsable + new.unparsable
         for change in changes_between(rules, old, new):
             yield ReleaseChange(f"{old.name} {new.name}".replace(":", ""), change)
 

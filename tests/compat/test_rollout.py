@@ -40,7 +40,7 @@ HEADER = request_header()
 
 def read_set(folder: Path) -> SchemaSet:
     tree = make_tree("", [("", [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.json"))])])
-    assert not tree.broken
+    assert not tree.unparsable
     return tree.main
 
 

@@ -29,7 +29,7 @@ from kiplint.commands.diff.text import write_diff
 from kiplint.compat.causes import unexplained
 from kiplint.compat.classify import ChangeFinding, classify
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.tree import Tree, broken, make_tree, read_directories
+from kiplint.compat.tree import Tree, make_tree, read_directories, unparsable_files
 from kiplint.engine.config import FailOn, Path, configure
 from kiplint.engine.finding import Finding, Line, Span
 from kiplint.engine.ruleset import RuleSet
@@ -237,11 +237,11 @@ def kip(
         files=len(kips),
         messages=sum(result.current for result, _ in results),
         sources={path: sources[path] for path in (*paths, *(finding.path for finding in findings))},
-        status="error" if base.broken else "findings" if failing else "ok",
+        status="error" if base.unparsable else "findings" if failing else "ok",
         sets=names,
         rules=rule_infos([*rules.all_rules, *rules.rules], findings, IGNORE),
         paths=paths,
-        broken=broken(base),
+        broken=unparsable_files(base),
         notes=notes,
         kips=tuple(result for result, _ in results),
         against=base.name,

@@ -26,7 +26,7 @@ from kiplint.compat.negotiation.result import (
     Telemetry,
 )
 from kiplint.compat.roles import TITLES, Mode
-from kiplint.compat.tree import broken, load_rpcs
+from kiplint.compat.tree import load_rpcs, unparsable_files
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.limits import TEXT_BYTES
@@ -169,7 +169,7 @@ def negotiate(
             trees.append(load_rpcs(name, repository))
             named_sets.append((trees[-1].name, trees[-1].main))
     negotiation = agree((tree.name, tree.main), named_sets, unstable=unstable)
-    unreadable = broken(*trees)
+    unreadable = unparsable_files(*trees)
     status: Status = "error" if unreadable or notes else "findings" if negotiation.in_trouble else "ok"
     return NegotiationResult(document=negotiation, status=status, broken=unreadable, notes=tuple(notes))
 

@@ -17,7 +17,7 @@ from kiplint.cli.options import ReleasedOption, ReportFormatOption, RepositoryOp
 from kiplint.cli.output import report
 from kiplint.compat.released import releases_note, releases_of
 from kiplint.compat.rollout import FAILING, RolloutRow, closing, rollout_of_trees, rollout_rules, summary
-from kiplint.compat.tree import broken, load
+from kiplint.compat.tree import load, unparsable_files
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span, fingerprint
@@ -149,7 +149,7 @@ def rollout(
     releases = releases_of(configuration, old, [os.fspath(name) for name in released], repository, names[-1])
     rows = tuple(rollout_of_trees(head, base, header, rules, releases))
     has_failures = any(row.status in FAILING for row in rows)
-    unreadable = broken(head, base)
+    unreadable = unparsable_files(head, base)
     sources = {**(base.sources if base else {}), **head.sources}
     findings = findings_of(rows, sources)
     messages = {message.name for tree in (head, base) if tree for message in tree.messages}

@@ -14,7 +14,7 @@ from kiplint.cli import completion
 from kiplint.cli.options import ColorOption, FormOption, RepositoryOption
 from kiplint.cli.output import present
 from kiplint.codec.values import default_of
-from kiplint.compat.tree import Tree, broken, layout_intervals, load
+from kiplint.compat.tree import Tree, layout_intervals, load, unparsable_files
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.model import layout as wire
@@ -186,7 +186,7 @@ def show(message: str, source: Path = ".", *, repository: Path | None = None) ->
         document = MessageDocument(**{**asdict(objects[0]), "version": 1})
     else:
         document = ShowDocument(1, objects)
-    return ShowResult(document=document, broken=broken(tree))
+    return ShowResult(document=document, broken=unparsable_files(tree))
 
 
 def _find(tree: Tree, name: str) -> list[Message]:

@@ -74,7 +74,7 @@ def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
 def _message_changes(
     old: Tree, new: Tree, pairs: list[MessagePair], releases: Releases | None
 ) -> Iterator[Iterator[Change]]:
-    unreadable_before, unreadable_after = ({_file_name(item.file) for item in tree.broken} for tree in (old, new))
+    unreadable_before, unreadable_after = ({_file_name(item.file) for item in tree.unparsable} for tree in (old, new))
     successors = {id(before): after for before, after in pairs if before and after}
     for before, after in pairs:
         if before and after:

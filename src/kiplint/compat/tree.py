@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from kiplint.engine.config import Path
@@ -62,7 +63,7 @@ class Tree(NamedTuple):
     """The schema sets by directory, relative to the tree."""
     sources: Mapping[str, bytes]
     """The bytes of the definitions, by path."""
-    broken: tuple[Definition, ...] = ()
+    unparsable: tuple[Definition, ...] = ()
     """The definitions that cannot be read."""
 
     @property
@@ -143,15 +144,12 @@ def read_directories(
 def load_base(source: Path, repository: Path | None = None, keep: Callable[[str], bool] = lambda path: True) -> Tree:
     """The tree of a base: empty for a whole revision without definitions, and before the first commit."""
     name = os.fspath(source)
-    revision = name[:-1]
     if not name.endswith(":"):
         return load(source, repository, keep)
-    if is_unborn(revision, os.fspath(repository) if repository else None):
-        return make_tree(name, ())
-    try:
-        return load(source, repository, keep)
-    except NothingThereError:
-        return make_tree(name, ())
+    with suppress(NothingThereError):
+        if not is_unborn(name[:-1], os.fspath(repository) if repository else None):
+            return load(source, repository, keep)
+    return make_tree(name, ())
 
 
 def load_rpcs(source: Path, repository: Path | None = None) -> Tree:
@@ -162,6 +160,6 @@ def load_rpcs(source: Path, repository: Path | None = None) -> Tree:
     return tree
 
 
-def broken(*trees: Tree | None) -> tuple[str, ...]:
+def unparsable_files(*trees: Tree | None) -> tuple[str, ...]:
     """The paths of the definitions in the trees that cannot be read."""
-    return tuple(item.file for tree in trees if tree for item in tree.broken)
+    return tuple(item.file for tree in trees if tree for item in tree.unparsable)

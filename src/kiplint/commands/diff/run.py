@@ -17,7 +17,7 @@ from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding, breaks_in_word
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.pairs import MessagePair, concerns
 from kiplint.compat.released import Releases, releases_note, releases_of
-from kiplint.compat.tree import TooLargeError, Tree, broken, load, load_base, require_counterparts
+from kiplint.compat.tree import TooLargeError, Tree, load, load_base, require_counterparts, unparsable_files
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES
@@ -187,7 +187,7 @@ def compare(
         pairs = [(change, finding) for change, finding in pairs if not is_ignored(finding.path, finding.rule)]
     findings = tuple(finding for _, finding in pairs)
     failing = any(finding.breaks in grave or finding.severity == "error" for finding in findings)
-    unread = tuple(dict.fromkeys((*broken(before, after), *(error.file for error in too_large))))
+    unread = tuple(dict.fromkeys((*unparsable_files(before, after), *(error.file for error in too_large))))
     return DiffResult(
         findings=findings,
         files=len(after.sources),

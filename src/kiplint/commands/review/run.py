@@ -19,7 +19,7 @@ from kiplint.compat.causes import causes_of, explained_by, rule_in_rpc
 from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
-from kiplint.compat.tree import Tree, broken, load, load_base
+from kiplint.compat.tree import Tree, load, load_base, unparsable_files
 from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Span
@@ -215,7 +215,7 @@ def _compare(names: Iterable[str], base: str, released: Sequence[str], configura
             before, after = load_base(place, None, keeps), load(name, None, keeps)
         except NothingThereError:
             continue
-        notes += [f"warning: {path} cannot be read, so it is not compared" for path in broken(before)]
+        notes += [f"warning: {path} cannot be read, so it is not compared" for path in unparsable_files(before)]
         trees.append((before, after))
         changes += compare((before.name, name), (before, after), rules, releases=releases).changes
     return Comparison(tuple(trees), tuple(changes), releases, (*releases_note(releases, f"{base}:"), *notes))
