@@ -231,11 +231,8 @@ def _breaks(change: Change, rule: Rule) -> Breaks:
     breaks = rule.spec.breaks or "none"
     if change.policy == "info":
         return "none"
-    return (
-        (rule.spec.breaks_on_disk or ("storage" if breaks == "wire" else breaks))
-        if change.message.is_record
-        else breaks
-    )
+    on_disk = rule.spec.breaks_on_disk or ("storage" if breaks == "wire" else breaks)
+    return on_disk if change.message.is_record else breaks
 
 
 class RuleExample(NamedTuple):
