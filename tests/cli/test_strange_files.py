@@ -45,12 +45,11 @@ FILE_NAMES = {"long": "x" * 5000}
 OF_SPARK = {"master", "remote", "conf"}
 """Options that mean something to Spark alone, which nothing here is to start."""
 
-FORMS = {"FORMAT[=FILE]": ("json={}", "junit={}"), "NAME=PATH[#REF]": ("x={}", "x={}#main"), "SET": ("{}", "HEAD:{}")}
+FORMS = {"FORMAT[=FILE]": "json={}", "NAME=PATH[#REF]": "x={}#main"}
 """How a path is part of a word, by the metavar of the option; elsewhere it is the word."""
 
-FILES = re.compile(r"FILE|PACK|INPUT|JSON")
-SETS = re.compile(r"SET|PATH|REPO|LAKE|OLD|NEW|HEAD|CLIENT|BROKER|FROM|TO\b")
-"""Metavars of what may be a file, or what may be a set, for which all commands have the same code."""
+PATHS = re.compile(r"FILE|PACK|INPUT|JSON|SET|PATH|REPO|LAKE|OLD|NEW|HEAD|CLIENT|BROKER|FROM|TO\b")
+"""Metavars of what may be a path."""
 
 ARGUMENTS = {
     "sets": "set", "set": "set", "old": "set", "new": "set", "client": "set", "brokers": "set", "source": "set",
@@ -106,15 +105,14 @@ TEXT_PARAMETERS = [
 
 
 def kinds(command: str, parameter: Any, metavar: str) -> list[str]:
-    """Which are tried: for a file all, for a set two of them, other ones for each option, for other text one."""
+    """Which are tried: three for a path, other ones for each option, as all read with the same code; one for a text."""
     if command.startswith("pipeline "):  # each run imports Spark, and starts it for what looks like a source
-        return ["loop"] if SETS.search(metavar) or FILES.search(metavar) else []
-    if parameter.name == "output_format":
-        return [name for name in STRANGE if name not in ("unreadable", "nowhere")]  # where a report can be written
-    if FILES.search(metavar):
-        return [*STRANGE]
-    turn = zlib.crc32(f"{command} {parameter.name}".encode()) % len(STRANGE)
-    return [*STRANGE, *STRANGE][turn : turn + (2 if SETS.search(metavar) else 1)]
+        return ["loop"] if PATHS.search(metavar) else []
+    names = [*STRANGE]
+    if parameter.name == "output_format":  # a report can be written to these
+        names = [name for name in names if name not in ("unreadable", "nowhere")]
+    turn = zlib.crc32(f"{command} {parameter.name}".encode()) % len(names)
+    return [*names, *names][turn : turn + (3 if PATHS.search(metavar) else 1)]
 
 
 LIMITED = ("sh", "-c", 'ulimit -v 4194304; exec "$@"', "sh", *START)
@@ -134,8 +132,8 @@ def test_a_command_ends(here: Path, command: str, name: str) -> None:
     parameter = parameters_of(command)[name]
     metavar = parameter.metavar or parameter.name.upper()
     for strange in kinds(command, parameter, metavar):
-        for form in FORMS.get(metavar, ("{}",)):
-            try_command(here, words_for(command, parameter, form.format(FILE_NAMES.get(strange, strange))))
+        word = FORMS.get(metavar, "{}").format(FILE_NAMES.get(strange, strange))
+        try_command(here, words_for(command, parameter, word))
     after = state(here)
     lake_files = {path: after.pop(path) for path in set(after) - set(before) if path.split("/")[0] == "lake"}
     assert set(lake_files) <= {"lake", "lake/.lock"}  # what `pipeline run` was asked to make, and nothing in it
