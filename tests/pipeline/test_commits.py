@@ -6,9 +6,11 @@ import random
 import subprocess
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from examples import seed
+from kiplint.pipeline.attribution import attribute
 from kiplint.pipeline.commits import (
     Inner,
     Revision,
@@ -175,3 +177,10 @@ def test_authors_go_by_the_mailmap(tmp_path: Path, form: str) -> None:
     assert [revision.author for revision in revisions(objects, "main")] == ["Mary", "Mary"]
     inner = inner_commit(objects, objects.run("rev-parse", "main").strip(), "b*.json")
     assert (inner and inner.author) == "Tom"
+
+
+def test_a_directory_has_no_parents() -> None:
+    revision = {"lineage": "x", "position": 0, "commit": "", "parents": None, "kind": "directory", "location": "x"}
+    revisions = pa.Table.from_pylist([{**revision, "release": None, "time": None}])
+    lives = pa.Table.from_pylist([], pa.schema([("lineage", pa.string())]))
+    assert attribute(lives.schema)(lives, revisions).num_rows == 0

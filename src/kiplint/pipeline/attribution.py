@@ -192,7 +192,7 @@ def _releases(
 def _inner_commits(history: Iterable[Row], lives: Iterable[Row]) -> dict[tuple[str, str, str], Row]:
     """The commits behind the merges that brought something, by line, merge and path."""
     merges = {
-        (row["lineage"], row["commit"]): row["location"] for row in history if row["parents"] > 1 and row["kind"] == GIT
+        (row["lineage"], row["commit"]): row["location"] for row in history if row["kind"] == GIT and row["parents"] > 1
     }
     inner: dict[tuple[str, str, str], Row] = {}
     for place in {(life["lineage"], life["introduced_commit"], life["path"]) for life in lives}:
