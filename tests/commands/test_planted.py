@@ -22,81 +22,8 @@ from tools import kiplint as run_kiplint
 HOOKS = (
     "applypatch-msg fsmonitor-watchman post-checkout post-index-change post-merge pre-auto-gc pre-commit proc-receive"
 )
-SETTINGS = """\
-[core]
-\trepositoryFormatVersion = 1
-\tfsmonitor = EVIL
-\thooksPath = HOOKS
-\tpager = EVIL
-\teditor = EVIL
-\tsshCommand = EVIL
-\tgitProxy = EVIL
-\taskPass = EVIL
-\talternateRefsCommand = EVIL
-\tuntrackedCache = true
-[extensions]
-\tpartialClone = origin
-[remote "origin"]
-\turl = ext::EVIL
-\tpromisor = true
-\tvcs = evil
-\tuploadpack = EVIL
-\treceivepack = EVIL
-[protocol]
-\tallow = always
-[filter "f"]
-\tclean = EVIL
-\tsmudge = EVIL
-\tprocess = EVIL
-\trequired = true
-[diff]
-\texternal = EVIL
-[diff "f"]
-\ttextconv = EVIL
-\tcommand = EVIL
-[merge "f"]
-\tdriver = EVIL
-[difftool "f"]
-\tcmd = EVIL
-[interactive]
-\tdiffFilter = EVIL
-[sequence]
-\teditor = EVIL
-[credential]
-\thelper = !EVIL
-[gpg]
-\tprogram = EVIL
-[gpg "ssh"]
-\tprogram = EVIL
-\tdefaultKeyCommand = EVIL
-[log]
-\tshowSignature = true
-[uploadpack]
-\tpackObjectsHook = EVIL
-[submodule "s"]
-\tupdate = !EVIL
-[trailer "t"]
-\tcommand = EVIL
-\tcmd = EVIL
-[gc]
-\tauto = 1
-[status]
-\tsubmoduleSummary = true
-[pager]
-\tcat-file = EVIL
-\tconfig = EVIL
-\tls-tree = EVIL
-\tfor-each-ref = EVIL
-\trev-list = EVIL
-\trev-parse = EVIL
-[alias]
-\tcat-file = !EVIL
-\tconfig = !EVIL
-\tls-tree = !EVIL
-\tfor-each-ref = !EVIL
-\trev-list = !EVIL
-\trev-parse = !EVIL
-"""
+SETTINGS = Path(__file__).with_name("planted.gitconfig").read_text("utf-8")
+"""Each setting of git's that names a command, which is EVIL here."""
 REQUEST = definition(field("A", about="One."), name="XRequest", listeners=["broker"])
 RESPONSE = definition(field("A", about="One."), name="XResponse", type="response")
 
