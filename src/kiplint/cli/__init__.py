@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-# `signal` itself imports for milliseconds, in which Ctrl-C prints a traceback.
-import _signal  # type: ignore[import-not-found]
 import gc
+import signal
 
 
 def main() -> None:
@@ -12,8 +11,8 @@ def main() -> None:
 
     Until there is something to clean up, Ctrl-C simply ends the process, also while modules are imported.
     """
-    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(100_000)  # nearly all objects live as long as the process: a check takes 8% less time
     from kiplint.cli.process import attempt, prepare_streams
 
