@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -124,59 +124,74 @@ def prove(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal |
     is left to migrate, nothing is written.
     """
 
-    def check_files(data: Files) -> CheckedFiles:
+    def check(data: Files) -> CheckedFiles:
         inputs = (Input(file.path, data[file.path]) for file in files.files)
         result = check_set(inputs, rules, directory=files.directory, partial=files.single_file)
         return CheckedFiles(data, result.findings)
 
-    before = after = check_files({file.path: file.data for file in files.files})
-    schemas = before.tree.sets[""]
-    owners = rpc_names(schemas)
-    states = {row.name: row.state for row in migration.rows}
-    migrated_rpcs = {name for name, state in states.items() if state == "migrated"} - {HEADER}
-    left = {row.name for row in migration.rows if row.state == "left"}
-    edits: dict[str, list[Edit]] = {name: [] for name in states if name not in left}
+    before = check({file.path: file.data for file in files.files})
+    owners = rpc_names(before.tree.sets[""])
+    edits: dict[str, list[Edit]] = {row.name: [] for row in migration.rows if row.state != "left"}
     for file in migration.files:
         edits.setdefault(owners.get(file.path, ""), []).extend(file.edits)
-
     worse: list[Regression] = []
 
     def refuse(data: Files, names: Collection[str]) -> dict[str, list[str]]:
-        nonlocal after, worse
-        after = check_files(data) if data != before.files else before
+        nonlocal worse
+        after = check(data) if data != before.files else before
         worse = list(regressions(before, after)) if after is not before else []
-        edited_rpcs = [name for name in names if edits[name]]
-        refused = states.keys() - names
-        problems = [
-            (owners.get(item.path, ""), str(item))
-            for item in worse
-            if item.severity == "error" and not (item.rule == HEADER_MISSING and owners.get(item.path) in refused)
-        ]
-        unmet = goal(schemas, after.tree.sets[""], before.findings, after.findings) if goal else ()
-        problems += [(name, why) for name, why in unmet if states.get(name) in ("migrated", "unchanged")]
-        refusals: dict[str, list[str]] = {}
-        for name, why in problems:
-            if name in names and name in states:
-                refusals.setdefault(name, []).append(why)
-        if not refusals:
-            others = [why for name, why in problems if name not in states]
-            refusals = {name: others for name in edited_rpcs if others}
-        if not refusals and migrated_rpcs.isdisjoint(edited_rpcs) and migrated_rpcs:
-            refusals = {name: [NOTHING] for name in edited_rpcs}
-        return refusals
+        reasons = _reasons(worse, owners, {row.name for row in migration.rows} - {*names})
+        for name, why in _missed(goal, before, after, migration.rows) if goal else ():
+            reasons.setdefault(name, []).append(why)
+        return _blame(reasons, {name: edits[name] for name in names}, migration.rows)
 
-    data, reasons = apply(before.files, edits, refuse)
-    refusals = {**{name: [] for name in left}, **reasons}
+    data, refusals = apply(before.files, edits, refuse)
     now = tree_of(data).sets[""]
     requests = {rpc.name: rpc.request for rpc in client_rpcs(now)} | {HEADER: now.request_header}
     notices = [(owners.get(item.path), str(item)) for item in worse if item.severity != "error"]
     rows = (
-        _as_left(row, refusals[row.name])
-        if row.name in refusals
+        _as_left(row, refusals.get(row.name, ()))
+        if row.state == "left" or row.name in refusals
         else _as_made(row, requests.get(row.name), [text for name, text in notices if name == row.name])
         for row in migration.rows
     )
     return Migration(tuple(file for file in migration.files if data[file.path] == file.after), tuple(rows))
+
+
+def _reasons(worse: Iterable[Regression], owners: Mapping[str, str], refused: Collection[str]) -> dict[str, list[str]]:
+    """By RPC, or by "" for other files: the errors that a migration brings; a refused RPC may lack its headers."""
+    reasons: dict[str, list[str]] = {}
+    for item in worse:
+        name = owners.get(item.path, "")
+        if item.severity == "error" and not (item.rule == HEADER_MISSING and name in refused):
+            reasons.setdefault(name, []).append(str(item))
+    return reasons
+
+
+def _missed(
+    goal: Goal, before: CheckedFiles, after: CheckedFiles, rows: Iterable[MigrationRow]
+) -> Iterator[tuple[str, str]]:
+    """The RPCs that would be done, but are not at the goal, and why."""
+    done = {row.name for row in rows if row.state in ("migrated", "unchanged")}
+    unmet = goal(before.tree.sets[""], after.tree.sets[""], before.findings, after.findings)
+    return ((name, why) for name, why in unmet if name in done)
+
+
+def _blame(
+    reasons: Mapping[str, list[str]], edits: Mapping[str, Sequence[Edit]], rows: Iterable[MigrationRow]
+) -> dict[str, list[str]]:
+    """The RPCs to revert, with the reasons: those that have any; else all with edits, if other messages have them.
+
+    Where no migration is left, the RPCs that only declare their headers are reverted too.
+    """
+    rows_by_name = {row.name: row for row in rows}
+    edited = [name for name in edits if edits[name]]
+    if own := {name: why for name, why in reasons.items() if name in edits and name in rows_by_name}:
+        return own
+    if others := [text for name, why in reasons.items() if name not in rows_by_name for text in why]:
+        return dict.fromkeys(edited, others)
+    migrated = {name for name, row in rows_by_name.items() if row.state == "migrated"} - {HEADER}
+    return {name: [NOTHING] for name in edited} if migrated and migrated.isdisjoint(edited) else {}
 
 
 def _as_left(row: MigrationRow, reasons: Sequence[str]) -> MigrationRow:
