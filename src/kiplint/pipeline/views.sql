@@ -175,7 +175,7 @@ WITH forks AS (  -- tags repeat what the branches of a source have
 ), known AS (
   SELECT * FROM described WHERE root IN (SELECT root FROM theirs) AND EXISTS (FROM apart)
 ), alike AS (  -- the content that differs in the fewest messages, of several in the fewest files
-  SELECT head, arg_max(root, (2 * same - size, files)) AS root FROM (
+  SELECT head, arg_max(root, (2 * same - size, files, root)) AS root FROM (
     SELECT a.root AS head, k.root, count(*) AS same, count_if(a.blob = k.blob) AS files
     FROM apart a JOIN known k USING (message) GROUP BY ALL
   ) JOIN (SELECT root, count(*) AS size FROM known GROUP BY root) USING (root) GROUP BY head

@@ -1,12 +1,13 @@
 """`kiplint pipeline blame`."""
 
 from itertools import groupby
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
 
 from kiplint.cli.options import FormOption, LakeArgument
-from kiplint.commands.pipeline.text import open_lake, present, write_table
+from kiplint.cli.process import CLEAN
+from kiplint.commands.pipeline.text import open_lake, write_json, write_table
 from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import matches
@@ -17,8 +18,7 @@ SELECT *, coalesce(release, if(before_first_release, 'before the first', if(sour
   'never', ''))) AS shipped FROM events WHERE list_contains($1, {})
 ORDER BY source, lineage, position, event <> 'fixed', rule, message_name, path, field, message
 """
-
-
+COLUMNS = ("when", "commit", "by", "release", "what", "rule", "message", "")
 EPILOG = """\b
 Examples:
   kiplint pipeline blame lake SaslHandshake
@@ -39,7 +39,14 @@ def command(
     tables = open_lake(lake)
     column, names = subjects(tables, subject)
     events = tables.rows(EVENTS.format(column), [names]).records
-    return present(output_format, {"events": events}, lambda out: write(out, subject, events))
+    if output_format == "json":
+        write_json({"events": events})
+        return CLEAN
+    for line, some in groupby(events, key=lambda event: (event["source"], event["lineage"])):
+        write_table(" ".join(filter(None, line)), COLUMNS, map(_cells, some))
+    if not events:
+        write_table(subject, COLUMNS, (), "no findings and no changes")
+    return CLEAN
 
 
 def subjects(lake: Any, subject: str) -> tuple[str, list[str]]:
@@ -55,18 +62,6 @@ def subjects(lake: Any, subject: str) -> tuple[str, list[str]]:
     raise UsageError(f"no message and no rule is called {subject}{hint}")
 
 
-def write(out: TextIO, subject: str, events: list[dict[str, Any]]) -> None:
-    """Write a table for each line of history."""
-    columns = ("when", "commit", "by", "release", "what", "rule", "message", "")
-    for line, some in groupby(events, key=lambda event: (event["source"], event["lineage"])):
-        rows = [
-            (
-                *(event[name] for name in ("time", "commit", "by", "shipped", "event", "rule")),
-                event["message_name"] or event["path"],
-                "" if event["event"] == "fixed" else event["message"],
-            )
-            for event in some
-        ]
-        write_table(out, " ".join(filter(None, line)), columns, rows)
-    if not events:
-        write_table(out, subject, columns, [], "no findings and no changes")
+def _cells(event: dict[str, Any]) -> list[Any]:
+    about = [event[name] for name in ("time", "commit", "by", "shipped", "event", "rule")]
+    return [*about, event["message_name"] or event["path"], "" if event["event"] == "fixed" else event["message"]]

@@ -1,34 +1,31 @@
 """`kiplint pipeline forks`."""
 
-from typing import Annotated, Any, TextIO
+from typing import Annotated
 
 import typer
 
 from kiplint.cli.options import FormOption, LakeArgument
-from kiplint.commands.pipeline.text import open_lake, present, write_rows
+from kiplint.commands.pipeline.text import open_lake, present
 from kiplint.engine.errors import UsageError
 from kiplint.text.words import did_you_mean
 
-FORKS = "SELECT * FROM forks WHERE $1 IN ('', source) ORDER BY merge_breaks DESC, collisions DESC, source, lineage"
-LISTS = {
-    "collisions": (
-        "Collisions: one version number, two layouts",
-        "SELECT source, message_name, lowest, highest, difference, upstream_release FROM drift "
-        "WHERE status = 'collision' AND $1 IN ('', source) ORDER BY ALL",
-    ),
-    "breaks": (
-        "What merging upstream's newest release breaks",
-        "SELECT source, breaks, message_name, versions, message FROM fork_breaks WHERE $1 IN ('', source) ORDER BY ALL",
-    ),
-    "fixed_upstream": (
-        "Fixed upstream",
-        "SELECT source, rule, severity, message_name, fixed_commit, fixed_time, fixed_release FROM fixed_upstream "
-        "WHERE $1 IN ('', source) AND severity <> 'info' ORDER BY ALL",
-    ),
+QUERIES = {
+    "forks": """SELECT * FROM forks WHERE $1 IN ('', source)
+        ORDER BY merge_breaks DESC, collisions DESC, source, lineage""",
+    "collisions": """SELECT source, message_name, lowest, highest, difference, upstream_release FROM drift
+        WHERE status = 'collision' AND $1 IN ('', source) ORDER BY ALL""",
+    "breaks": """SELECT source, breaks, message_name, versions, message FROM fork_breaks
+        WHERE $1 IN ('', source) ORDER BY ALL""",
+    "fixed_upstream": """SELECT source, rule, severity, message_name, fixed_commit, fixed_time, fixed_release
+        FROM fixed_upstream WHERE $1 IN ('', source) AND severity <> 'info' ORDER BY ALL""",
 }
-"""The lists of a fork: the title and the query of each by its name in JSON."""
-
-
+TITLES = {
+    "forks": "Forks",
+    "collisions": "Collisions: one version number, two layouts",
+    "breaks": "What merging upstream's newest release breaks",
+    "fixed_upstream": "Fixed upstream",
+}
+"""The titles of the tables of one fork; all forks have the first only."""
 EPILOG = """\b
 Examples:
   kiplint pipeline forks lake
@@ -48,16 +45,9 @@ def command(
     `collisions` those with a version that upstream has otherwise, `behind` upstream's changes since the base.
     """
     tables = open_lake(lake)
-    forks = tables.rows(FORKS, [fork or ""])
-    if fork and not forks.values:
+    answers = {name: tables.rows(sql, [fork or ""]) for name, sql in QUERIES.items()}
+    if fork and not answers["forks"].values:
         names = [name for (name,) in tables.rows("SELECT DISTINCT source FROM forks").values]
         raise UsageError(f"the lake has no fork {fork}{did_you_mean(fork, names)}")
-    lists = {name: tables.rows(sql, [fork or ""]) for name, (_, sql) in LISTS.items()}
-
-    def write(out: TextIO) -> None:
-        write_rows(out, "Forks", forks, "the lake has upstream only")
-        for name, (title, _) in LISTS.items() if fork else ():
-            write_rows(out, title, lists[name])
-
-    document: dict[str, Any] = {name: rows.records for name, rows in lists.items()}
-    return present(output_format, {"forks": forks.records, **document}, write)
+    titles = TITLES if fork else {"forks": TITLES["forks"]}
+    return present(output_format, answers, titles, "none" if fork else "the lake has upstream only")

@@ -1,12 +1,13 @@
 """`kiplint pipeline matrix`."""
 
 from itertools import groupby
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
 
 from kiplint.cli.options import FormOption, LakeArgument
-from kiplint.commands.pipeline.text import open_lake, present, write_table
+from kiplint.cli.process import CLEAN
+from kiplint.commands.pipeline.text import open_lake, write_json, write_table
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.errors import UsageError
@@ -17,13 +18,11 @@ SELECT source, client, broker, list({api_key: api_key, name: name, status: statu
   FILTER (list_contains($1, status)) AS trouble FROM release_matrix GROUP BY ALL
 """
 CELLS = "SELECT * FROM release_matrix WHERE client = $1 AND broker = $2 ORDER BY source, api_key"
-
-
+COLUMNS = ("source", "api_key", "name", "lowest", "highest", "chosen", "request_header", "status", "reason")
 EPILOG = """\b
 Examples:
   kiplint pipeline matrix lake
   kiplint pipeline matrix lake 2.4.0 3.9.0"""
-COLUMNS = ("source", "api_key", "name", "lowest", "highest", "chosen", "request_header", "status", "reason")
 
 
 def command(
@@ -41,14 +40,18 @@ def command(
     tables = open_lake(lake)
     if not (client and broker):
         pairs = in_trouble(tables)
-        return present(output_format, {"pairs": pairs}, lambda out: write_pairs(out, pairs))
-    for release in (client, broker):
-        require_release(tables, release)
-    cells = tables.rows(CELLS, [client, broker])
-    title = f"{client} as client, {broker} as broker"
-    rows = [[row[name] for name in COLUMNS] for row in cells.records]
-    heads = [name.replace("_", " ") for name in COLUMNS]
-    return present(output_format, {"rpcs": cells.records}, lambda out: write_table(out, title, heads, rows))
+        write_json({"pairs": pairs}) if output_format == "json" else _write_pairs(pairs)
+        return CLEAN
+    names = [name for (name,) in tables.rows("SELECT DISTINCT release FROM releases").values]
+    for release in {client, broker} - {*names}:
+        raise UsageError(f"the lake has no release {release}{did_you_mean(release, names, numbered=False)}")
+    cells = tables.rows(CELLS, [client, broker]).records
+    if output_format == "json":
+        write_json({"rpcs": cells})
+    else:
+        rows = [[cell[name] for name in COLUMNS] for cell in cells]
+        write_table(f"{client} as client, {broker} as broker", [name.replace("_", " ") for name in COLUMNS], rows)
+    return CLEAN
 
 
 def in_trouble(lake: Any) -> list[dict[str, Any]]:
@@ -57,17 +60,16 @@ def in_trouble(lake: Any) -> list[dict[str, Any]]:
     order = {release: at for at, release in enumerate(releases)}
     pairs = lake.rows(PAIRS, [list(TROUBLE)]).records
     for pair in pairs:
-        pair["trouble"] = sorted(
-            {
-                cell["name"]
-                for cell in pair["trouble"] or ()
-                if cell["status"] == "layout-differs" or not is_between_nodes(cell["api_key"], cell["name"])
-            }
-        )
+        cells = pair["trouble"] or ()
+        pair["trouble"] = sorted({cell["name"] for cell in cells if _is_trouble(**cell)})
     return sorted(pairs, key=lambda pair: [order[pair["source"], pair[side]] for side in ("client", "broker")])
 
 
-def write_pairs(out: TextIO, pairs: list[dict[str, Any]]) -> None:
+def _is_trouble(api_key: int, name: str, status: str) -> bool:
+    return status == "layout-differs" or not is_between_nodes(api_key, name)
+
+
+def _write_pairs(pairs: list[dict[str, Any]]) -> None:
     """Write the pairs in trouble; brokers in a row with the same trouble for a client are one line."""
     rows = []
     for (source, client, trouble), some in groupby(pairs, key=lambda p: (p["source"], p["client"], p["trouble"])):
@@ -76,13 +78,6 @@ def write_pairs(out: TextIO, pairs: list[dict[str, Any]]) -> None:
             span = brokers[0] if len(brokers) == 1 else f"{brokers[0]} to {brokers[-1]}"
             names = ", ".join(trouble[:5]) + (f" and {len(trouble) - 5} more" if len(trouble) > 5 else "")
             rows.append((source, client, span, len(trouble), names))
-    write_table(out, "Pairs in trouble", ("source", "client", "brokers", "RPCs", "which no version fits"), rows)
+    write_table("Pairs in trouble", ("source", "client", "brokers", "RPCs", "which no version fits"), rows)
     fine = sum(not pair["trouble"] for pair in pairs)
-    out.write(f"{fine:,} of {len(pairs):,} pairs agree on every RPC of clients that both have.\n")
-
-
-def require_release(lake: Any, release: str) -> None:
-    """Raise UsageError for a release that the lake has not."""
-    names = [name for (name,) in lake.rows("SELECT DISTINCT release FROM releases").values]
-    if release not in names:
-        raise UsageError(f"the lake has no release {release}{did_you_mean(release, names, numbered=False)}")
+    print(f"{fine:,} of {len(pairs):,} pairs agree on every RPC of clients that both have.")

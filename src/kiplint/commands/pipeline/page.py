@@ -71,7 +71,7 @@ def _plots(history: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
 
 def _plot(title: str, states: Sequence[Mapping[str, Any]], looks: Mapping[str, str]) -> Plot:
     first, last = _moment(states[0]), _moment(states[-1])
-    places = [round((_moment(state) - first) * WIDTH / (last - first), 1) if last > first else 0.0 for state in states]
+    places = [round((_moment(state) - first) * WIDTH / (last - first or 1), 1) for state in states]
     counts = {name: [state[name] or 0 for state in states] for name in looks}
     most = max(1, *(max(numbers) for numbers in counts.values()))
     lines = [
@@ -83,19 +83,12 @@ def _plot(title: str, states: Sequence[Mapping[str, Any]], looks: Mapping[str, s
 
 
 def _steps(places: Sequence[float], numbers: Sequence[int], most: int) -> str:
-    """The points of a line that stays level until the next one; those that change nothing are left out."""
-    points: list[str] = []
-    last = -1
-    for place, number in zip(places, numbers, strict=True):
-        if number != last:
-            points += [_point(place, last, most)] if points else []
-            points.append(_point(place, number, most))
-        last = number
-    return " ".join([*points, _point(WIDTH, last, most)])
-
-
-def _point(place: float, number: int, most: int) -> str:
-    return f"{place:g},{BOTTOM - round(number * (BOTTOM - TOP) / most, 1):g}"
+    """The points of a line that stays level until the next number."""
+    heights = [BOTTOM - round(number * (BOTTOM - TOP) / most, 1) for number in numbers]
+    steps = zip(places, heights[:1] + heights, heights, strict=False)
+    points = [(place, height) for place, *both in steps if both[0] != both[1] for height in both]
+    ends = (places[0], heights[0]), (WIDTH, heights[-1])
+    return " ".join(f"{place:g},{height:g}" for place, height in (ends[0], *points, ends[1]))
 
 
 def _moment(state: Mapping[str, Any]) -> float:

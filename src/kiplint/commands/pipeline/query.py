@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from kiplint.cli.options import FormOption, LakeArgument
-from kiplint.commands.pipeline.text import open_lake, present, write_table
+from kiplint.cli.process import CLEAN
+from kiplint.commands.pipeline.text import open_lake, write_json, write_table
 
 EPILOG = """\b
 Examples:
@@ -26,4 +27,8 @@ def command(
     `diff` finds at each; docs/reference/tables.md has them all.
     """
     rows = open_lake(lake).query(sql)
-    return present(output_format, {"rows": rows.records}, lambda out: write_table(out, "", rows.columns, rows.values))
+    if output_format == "json":
+        write_json({"rows": rows.records})
+    else:
+        write_table("", rows.columns, rows.values)
+    return CLEAN

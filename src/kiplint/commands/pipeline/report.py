@@ -1,13 +1,14 @@
 """`kiplint pipeline report`."""
 
-from typing import Annotated, Literal, TextIO
+import sys
+from typing import Annotated, Literal
 
 import typer
 
 from kiplint.cli.options import LakeArgument
 from kiplint.commands.pipeline.matrix import in_trouble
 from kiplint.commands.pipeline.page import write_report
-from kiplint.commands.pipeline.text import open_lake, present, write_rows
+from kiplint.commands.pipeline.text import open_lake, present
 
 QUERIES = {
     "sources": """SELECT s.source, s.lineage, s.kind, count(r.source) AS revisions, s.problem
@@ -43,8 +44,6 @@ TITLES = {
     "problems": "Problems",
 }
 """The titles of the tables, in their order."""
-
-
 EPILOG = """\b
 Examples:
   kiplint pipeline report lake
@@ -61,13 +60,6 @@ def command(
     """
     tables = open_lake(lake)
     answers = {name: tables.rows(sql) for name, sql in QUERIES.items()}
-
-    def write(out: TextIO) -> None:
-        if output_format == "html":
-            write_report(out, TITLES, answers, in_trouble(tables))
-            return
-        for name, title in TITLES.items():
-            if answers[name].values:
-                write_rows(out, title, answers[name])
-
-    return present(output_format, {name: rows.records for name, rows in answers.items()}, write)
+    if output_format == "html":
+        write_report(sys.stdout, TITLES, answers, in_trouble(tables))
+    return present(output_format, answers, {name: title for name, title in TITLES.items() if answers[name].values})

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from kiplint.cli.process import CLEAN, use_color
 from kiplint.engine.errors import UsageError
@@ -36,14 +36,20 @@ def open_lake(path: str) -> Answers:
     return Answers(Path(path))
 
 
-def present(form: str, document: Mapping[str, Any], write: Callable[[TextIO], None]) -> int:
-    """Write an answer to standard output: its document as JSON, else by the function."""
+def present(form: str, answers: Mapping[str, Rows], titles: Mapping[str, str], nothing: str = "none") -> int:
+    """Write answers to standard output: all as JSON by their names, or as tables those that have a title."""
     if form == "json":
-        json.dump({"version": 1, **document}, sys.stdout, default=_plain, indent=2)
-        sys.stdout.write("\n")
-    else:
-        write(sys.stdout)
+        write_json({name: rows.records for name, rows in answers.items()})
+    for name, title in titles.items() if form == "text" else ():
+        columns = [column.replace("_", " ") for column in answers[name].columns]
+        write_table(title, columns, answers[name].values, nothing)
     return CLEAN
+
+
+def write_json(document: Mapping[str, Any]) -> None:
+    """Write a document to standard output."""
+    json.dump({"version": 1, **document}, sys.stdout, default=_plain, indent=2)
+    sys.stdout.write("\n")
 
 
 def _plain(value: object) -> object:
@@ -52,23 +58,16 @@ def _plain(value: object) -> object:
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
-def write_rows(out: TextIO, title: str, rows: Rows, nothing: str = "none") -> None:
-    """Write rows as a table; the names of columns without their underscores are its head."""
-    write_table(out, title, [name.replace("_", " ") for name in rows.columns], rows.values, nothing)
-
-
-def write_table(
-    out: TextIO, title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], nothing: str = "none"
-) -> None:
-    """Write a table below its title, fitted to the terminal."""
-    color = use_color("auto", out)
+def write_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], nothing: str = "none") -> None:
+    """Write a table below its title to standard output, fitted to the terminal."""
+    color = use_color("auto", sys.stdout)
     cells = [[(cell(value), "") for value in row] for row in rows]
     if title:
-        out.write(f"{paint(printable(title), BOLD, color)}\n")
-    lines = table(columns, cells[:MOST_ROWS], color, width_of(out)) or [f"  {nothing}"]
+        sys.stdout.write(f"{paint(printable(title), BOLD, color)}\n")
+    lines = table(columns, cells[:MOST_ROWS], color, width_of(sys.stdout)) or [f"  {nothing}"]
     if len(cells) > MOST_ROWS:
         lines.append(f"  and {len(cells) - MOST_ROWS:,} more rows, which JSON has")
-    out.writelines(f"{line}\n" for line in (*lines, ""))
+    sys.stdout.writelines(f"{line}\n" for line in (*lines, ""))
 
 
 def cell(value: object) -> str:
