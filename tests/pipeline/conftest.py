@@ -20,6 +20,8 @@ from kiplint.pipeline.run import run
 from kiplint.pipeline.session import open_session
 from kiplint.pipeline.tables import TABLES
 
+RELEASES = "tags=2.4.0,3.9.0-rc3,confluent-8.0.0"
+"""Those of Kafka's releases that are in the lake of the cluster."""
 Run = Callable[..., list[str]]
 Content = dict[str, list[tuple[Any, ...]]]
 
@@ -57,10 +59,11 @@ def run_lake(spark: SparkSession) -> Run:
 
 
 @pytest.fixture(scope="session")
-def clustered(history: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Path]]:
-    """The lake of the sample history, made on a cluster of two executors, beside the other tests until it is called."""
+def clustered(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Path]]:
+    """The lake of some of Kafka's releases, made on a cluster of two executors, beside other tests until it is called."""
     path = tmp_path_factory.mktemp("clustered") / "lake"
-    command = [sys.executable, "-m", "kiplint", "pipeline", "run", *sources_of(history), "--out", str(path), "--quiet"]
+    source = f"kafka={corpus / 'kafka-schema-history.bundle'}#{RELEASES}"
+    command = [sys.executable, "-P", "-m", "kiplint", "pipeline", "run", source, "--out", str(path), "--quiet"]
     command += ["--master", "local-cluster[2,1,1024]", "--conf", "spark.speculation=false"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=path.parent) as process:
 
@@ -74,7 +77,7 @@ def clustered(history: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.fixture(scope="session")
-def lake(run_lake: Run, history: Path, clustered: Callable[[], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lake(run_lake: Run, history: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The lake of the sample history, which no test writes."""
     path = tmp_path_factory.mktemp("lakes") / "lake"
     run_lake(path, *sources_of(history))

@@ -1,10 +1,14 @@
-"""The lake has no second opinion: what it says of a revision is what `check`, `diff` and `negotiate` say, row for row."""
+"""The lake has no second opinion: what it says of a revision is what `check`, `diff` and `negotiate` say, row for row.
+
+Of the sample history, and of some of Kafka's releases, whose lake is made on a cluster of two executors.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -14,6 +18,7 @@ from kiplint.engine.config import configure
 from kiplint.engine.run import Input, check_set
 from kiplint.pipeline.answers import Answers
 from kiplint.sources.open import open_sets
+from pipeline.conftest import RELEASES
 from tools import changes_between
 
 RULES = configure(config={}).rules()
@@ -47,25 +52,69 @@ CHANGE = [
     "message",
 ]
 CELL = ["chosen", "request_header", "response_header", "instance_id", "deprecated"]
-LINES = [("sample", "main"), ("sample", "tags"), ("fork", "fork")]
 
 
-def revisions(answers: Answers, line: tuple[str, str]) -> list[dict[str, Any]]:
-    return answers.rows("SELECT * FROM revisions WHERE (source, lineage) = ($1, $2) ORDER BY position", line).records
+class History(NamedTuple):
+    """A line of a lake, and the repository that it is of."""
+
+    answers: Answers
+    repository: str
+    line: tuple[str, str]
+
+    @property
+    def revisions(self) -> list[dict[str, Any]]:
+        sql = "SELECT * FROM revisions WHERE (source, lineage) = ($1, $2) ORDER BY position"
+        return self.answers.rows(sql, self.line).records
+
+    def rows(self, view: str, position: int, columns: list[str]) -> list[tuple[Any, ...]]:
+        sql = f"SELECT * FROM {view} WHERE (source, lineage, position) = ($1, $2, $3)"
+        records = self.answers.rows(sql, [*self.line, position]).records
+        return sorted(tuple(record[name] for name in columns) for record in records)
 
 
-@pytest.mark.parametrize("line", LINES)
-def test_findings_are_those_of_check(line: tuple[str, str], answers: Answers, history: Path) -> None:
-    for revision in revisions(answers, line):
-        rows = answers.rows(
-            "SELECT * FROM set_findings WHERE (source, lineage, position) = ($1, $2, $3)", [*line, revision["position"]]
-        ).records
-        assert sorted(tuple(row[name] for name in FINDING) for row in rows) == findings_of(revision["commit"], history)
+@pytest.fixture(params=["sample main", "sample tags", "fork fork"])
+def sample(request: pytest.FixtureRequest, answers: Answers, history: Path) -> History:
+    source, lineage = request.param.split()
+    return History(answers, str(history), (source, lineage))
 
 
-def findings_of(commit: str, history: Path) -> list[tuple[Any, ...]]:
+@pytest.fixture(scope="module")
+def kafka(answers: Answers, corpus: Path, clustered: Callable[[], Path]) -> History:
+    return History(Answers(clustered()), str(corpus / "kafka-schema-history.bundle"), ("kafka", RELEASES))
+
+
+def test_a_line_of_the_sample(sample: History) -> None:
+    require_equality(sample)
+
+
+def test_releases_of_kafka(kafka: History) -> None:
+    assert len(kafka.revisions) == 3
+    require_equality(kafka)
+
+
+def require_equality(history: History) -> None:
+    revisions = history.revisions
+    for revision in revisions:
+        expected = findings_of(revision["commit"], history.repository)
+        assert history.rows("set_findings", revision["position"], FINDING) == expected
+    for old, new in pairwise(revisions):
+        before, after = (load(f"{revision['commit']}:", history.repository) for revision in (old, new))
+        changes = [
+            {**{name: getattr(change, name) for name in CHANGE}, "path": change.path.partition(":")[2]}
+            for change in changes_between(RULES, before, after)
+        ]
+        expected = sorted(tuple(change[name] for name in CHANGE) for change in changes)
+        assert history.rows("set_changes", new["position"], CHANGE) == expected
+    releases = [revision["release"] for revision in revisions if revision["release"]]
+    sets = {release: load(f"{release}:", history.repository).main for release in releases}
+    for client in releases:
+        for broker in releases:
+            require_equal_cells(history, (client, sets[client]), (broker, sets[broker]))
+
+
+def findings_of(commit: str, repository: str) -> list[tuple[Any, ...]]:
     rows = []
-    for some in open_sets([f"{commit}:"], lambda path: True, repository=str(history)):
+    for some in open_sets([f"{commit}:"], lambda path: True, repository=repository):
         for finding in check_set((Input(file.path, file.data) for file in some.files), RULES).findings:
             values = {name: getattr(finding, name) for name in FINDING if name != "rule_source"}
             values |= {"path": finding.path.partition(":")[2], "rule_source": finding.source}
@@ -73,31 +122,10 @@ def findings_of(commit: str, history: Path) -> list[tuple[Any, ...]]:
     return sorted(rows)
 
 
-@pytest.mark.parametrize("line", LINES)
-def test_changes_are_those_of_diff(line: tuple[str, str], answers: Answers, history: Path) -> None:
-    for old, new in pairwise(revisions(answers, line)):
-        rows = answers.rows(
-            "SELECT * FROM set_changes WHERE (source, lineage, position) = ($1, $2, $3)", [*line, new["position"]]
-        ).records
-        before, after = (load(f"{revision['commit']}:", str(history)) for revision in (old, new))
-        expected = [
-            {**{name: getattr(change, name) for name in CHANGE}, "path": change.path.partition(":")[2]}
-            for change in changes_between(RULES, before, after)
-        ]
-        assert sorted(tuple(row[name] for name in CHANGE) for row in rows) == sorted(
-            tuple(row[name] for name in CHANGE) for row in expected
-        )
-
-
-def test_the_matrix_is_that_of_negotiate(answers: Answers, history: Path) -> None:
-    releases = [row["release"] for row in revisions(answers, LINES[1])]
-    sets = {release: load(f"{release}:", str(history)).main for release in releases}
-    for client in releases:
-        for broker in releases:
-            rows = answers.rows(
-                "SELECT * FROM release_matrix WHERE (client, broker) = ($1, $2)", [client, broker]
-            ).records
-            expected = negotiate((client, sets[client]), [(broker, sets[broker])]).rpcs
-            assert sorted((row["api_key"], row["status"], *(row[name] for name in CELL)) for row in rows) == sorted(
-                (row.api_key, row.status, *(getattr(row, name) for name in CELL)) for row in expected
-            )
+def require_equal_cells(history: History, client: Any, broker: Any) -> None:
+    sql = "SELECT * FROM release_matrix WHERE (client, broker) = ($1, $2)"
+    rows = history.answers.rows(sql, [client[0], broker[0]]).records
+    expected = negotiate(client, [broker]).rpcs
+    assert sorted((row["api_key"], row["status"], *(row[name] for name in CELL)) for row in rows) == sorted(
+        (row.api_key, row.status, *(getattr(row, name) for name in CELL)) for row in expected
+    )

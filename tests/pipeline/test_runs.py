@@ -59,13 +59,6 @@ def test_a_new_commit_is_added(history: Path, tmp_path: Path, copy: Path, whole:
     assert len(rows["revisions"]) == len(whole["revisions"]) + 1
 
 
-def test_deleted_tables_are_made_again(copy: Path, whole: Content, run_lake: Run) -> None:
-    for name in ("findings", "files"):
-        shutil.rmtree(copy / name)
-    run_lake(copy)
-    assert content(copy) == whole
-
-
 class OneByOne(Executor):
     """Runs the stages of a group one after the other, up to the first that fails."""
 
@@ -79,19 +72,23 @@ class OneByOne(Executor):
 
 
 def test_a_run_that_is_killed_is_continued(
-    history: Path, whole: Content, run_lake: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    copy: Path, whole: Content, run_lake: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each run continues the one before; a folder that no commit names stays no longer than to the next run."""
-    path = tmp_path / "lake"
+    """Tables that are deleted are made again, and each run continues the one before.
+
+    A folder that no commit names stays no longer than to the next run.
+    """
+    for name, _ in KILLS:
+        shutil.rmtree(copy / name)
     monkeypatch.setattr(stages, "ThreadPoolExecutor", OneByOne)
     for name, is_committed in KILLS:
         with monkeypatch.context() as patch, pytest.raises(KilledError):
             kill_at(name, patch, is_committed=is_committed)
-            run_lake(path, *sources_of(history))
-    run_lake(path, *sources_of(history))
-    assert content(path) == whole
-    logs = "".join(file.read_text() for file in path.glob("*/_delta_log/*.json"))
-    assert [folder for folder in path.glob("*/run-*") if folder.name not in logs] == []
+            run_lake(copy)
+    run_lake(copy)
+    assert content(copy) == whole
+    logs = "".join(file.read_text() for file in copy.glob("*/_delta_log/*.json"))
+    assert [folder for folder in copy.glob("*/run-*") if folder.name not in logs] == []
 
 
 def kill_at(name: str, patch: pytest.MonkeyPatch, *, is_committed: bool) -> None:

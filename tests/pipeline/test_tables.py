@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from pyspark.sql import SparkSession
 
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.tables import TABLES
-from pipeline.conftest import content
 
 COMMENT = re.compile(r"^ {8}(\w+) [^']* COMMENT '([^']*)'", re.MULTILINE)
 
@@ -41,10 +39,6 @@ def test_statistics_are_bounds(lake: Path) -> None:
     actions = table.get_add_actions(flatten=True)
     lowest, highest = actions["min.position"].to_pylist(), actions["max.position"].to_pylist()
     assert (min(lowest), max(highest)) == (min(positions), max(positions))
-
-
-def test_a_cluster_makes_the_same_rows(lake: Path, clustered: Callable[[], Path]) -> None:
-    assert content(clustered()) == content(lake)
 
 
 def test_many_files_are_merged(lake: Path, spark: SparkSession, tmp_path: Path) -> None:
