@@ -166,7 +166,7 @@ def test_one_clear_line(folder: Path, words: tuple[str, ...], problem: str) -> N
     assert show(*words, cwd=folder) == (2, "", f"error: {problem}\n")
 
 
-def test_an_rpc_is_its_two_halves(folder: Path) -> None:
+def test_an_rpc_is_its_request_and_response(folder: Path) -> None:
     request = definition(field("Name", "string"), name="XRequest", type="request")
     write(folder, {"XRequest.json": request})
     result = show("X@5", folder, cwd=folder)

@@ -136,13 +136,13 @@ def test_an_error_beside_it_switches_no_guard_off(mistake: str, end: str) -> Non
     ],
 )  # fmt: skip
 def test_the_comments_in_a_header_map_stay(name: str, key: int, entries: str, expected: str) -> None:
-    half = "request" if name.endswith("Request") else "response"
+    kind = "request" if name.endswith("Request") else "response"
     valid = (
         {"validVersions": "0-4", "flexibleVersions": "3+"}
         if key == 18
         else {"validVersions": "0-1", "flexibleVersions": "none"}
     )
-    text = definition(field(about="It."), name=name, type=half, apiKey=key, headerVersions={"0+": "X"}, **valid)
+    text = definition(field(about="It."), name=name, type=kind, apiKey=key, headerVersions={"0+": "X"}, **valid)
     text = text.replace(b'"0+": "X"', entries.encode())
     unreleased = Releases((), ())
     result = fix_set({f"{name}.json": text}, findings_in, unsafe=True, releases=unreleased)

@@ -105,10 +105,10 @@ def test_what_cannot_be_bumped_is_left_with_a_reason() -> None:
     assert migration.rows[0].look == ("the valid versions of XRequest are 0+",)
 
 
-def test_halves_that_end_differently_are_brought_together() -> None:
+def test_a_response_that_ends_earlier_gets_the_version_of_its_request() -> None:
     files = {
-        f"X{half}.json": definition(field(), name=f"X{half}", type=half.lower(), validVersions=valid)
-        for half, valid in (("Request", "0-5"), ("Response", "0-4"))
+        f"X{kind}.json": definition(field(), name=f"X{kind}", type=kind.lower(), validVersions=valid)
+        for kind, valid in (("Request", "0-5"), ("Response", "0-4"))
     }
     now = bump_in(files, "X")
     assert {name: parse(data)["validVersions"] for name, data in now.items()} == dict.fromkeys(files, "0-5")

@@ -229,7 +229,7 @@ def test_the_text_after_a_migration(
         ({"validVersions": "0+"}, "the valid versions of XRequest are 0+"),
     ],
 )
-def test_what_cannot_be_led_on_is_left_to_a_person(others: dict[str, object], problem: str) -> None:
+def test_what_cannot_be_migrated_is_left_to_a_person(others: dict[str, object], problem: str) -> None:
     files = pair(**others)
     migration = migrate(schemas(files))
     assert [file.path for file in migration.files] == ["RequestHeader.json"]
@@ -311,9 +311,9 @@ def test_where_no_rpc_can_be_migrated_nothing_is_written() -> None:
     """SaslHandshake, which only declares its headers, would require them of all others."""
     same = {"apiKey": 17, "validVersions": "0-1", "flexibleVersions": "none"}
     files = pair(flexibleVersions=None)
-    for half in ("Request", "Response"):
-        name = f"SaslHandshake{half}"
-        files[f"{name}.json"] = definition(field(), **{**same, "name": name, "type": half.lower()})
+    for kind in ("Request", "Response"):
+        name = f"SaslHandshake{kind}"
+        files[f"{name}.json"] = definition(field(), **{**same, "name": name, "type": kind.lower()})
     now, rows = proved_rows(files)
     assert now == files
     assert rows["SaslHandshake"].look == ("no RPC can be migrated, so nothing is",)

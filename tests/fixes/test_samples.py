@@ -1,4 +1,4 @@
-"""Samples of what people have and write: releases and half migrations."""
+"""Samples of what people have and write: releases and partial migrations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tools import definition, field
 TAGS = int(os.environ.get("KIPLINT_TAGS", "1"))
 """How many releases are fixed; there are 48 tags, and three branches of forks."""
 PARTIALS = int(os.environ.get("KIPLINT_PARTIALS", "8"))
-"""How many half or wrong migrations are continued, in four sets; 2,000 take some minutes."""
+"""How many partial or wrong migrations are continued, in four sets; 2,000 take some minutes."""
 MUTATIONS = int(os.environ.get("KIPLINT_MUTATIONS", "12"))
 """How many mutations of trunk are fixed and migrated; 2,000 take some minutes."""
 
@@ -196,12 +196,12 @@ def _part(files: Files, chance: random.Random) -> Files:
     """The special RPCs with some others, and the headers: a set that is quick to check."""
     rpcs = client_rpcs(schemas(files))
     names = {rpc.name for rpc in chance.sample(rpcs, min(5, len(rpcs)))} | SPECIAL
-    halves = {half.file for rpc in rpcs if rpc.name in names for half in (rpc.request, rpc.response) if half}
-    return {name: data for name, data in files.items() if name in halves or name.endswith("Header.json")}
+    paths = {message.file for rpc in rpcs if rpc.name in names for message in (rpc.request, rpc.response) if message}
+    return {name: data for name, data in files.items() if name in paths or name.endswith("Header.json")}
 
 
 def _finish_migration(release: Files, chance: random.Random) -> tuple[int, int]:
-    """Continue a half migration with mistakes, and prove its end; the numbers of RPCs that are done, and left."""
+    """Continue a partial migration with mistakes, and prove its end; the numbers of RPCs that are done, and left."""
     files = _part(release, chance)
     names = [rpc.name for rpc in client_rpcs(schemas(files))]
     steps = {name for name in names if chance.random() < 0.4}
@@ -227,7 +227,7 @@ def _finish_migration(release: Files, chance: random.Random) -> tuple[int, int]:
     assert all(reasons.values())
     for rpc in client_rpcs(before):
         if rpc.name in left_names | waiting:
-            assert all(files[half.file] == after[half.file] for half in (rpc.request, rpc.response) if half)
+            assert all(files[item.file] == after[item.file] for item in (rpc.request, rpc.response) if item)
     owners = rpc_names(before)
     severe = [item for item in worse if item.severity != "info" and item.rule != "kip-1313/header-missing"]
     assert [item for item in severe if str(item) not in reasons.get(owners.get(item.path, ""), "")] == []
@@ -240,7 +240,7 @@ MIGRATION_SOURCES = ("trunk", "3.9.0-rc3", "automq", "linkedin")
 
 
 @pytest.mark.parametrize("name", MIGRATION_SOURCES)
-def test_half_and_wrong_migrations_end_well_or_are_left(releases: Callable[[str], Files], name: str) -> None:
+def test_partial_and_wrong_migrations_end_well_or_are_left(releases: Callable[[str], Files], name: str) -> None:
     numbers = range(max(PARTIALS // len(MIGRATION_SOURCES), 1))
     ends = [_finish_migration(releases(name), random.Random(f"{name} {number}")) for number in numbers]
     good, rest = (sum(counts) for counts in zip(*ends, strict=True))

@@ -45,7 +45,7 @@ _FIXERS_OF = {
     "field": "default-null default-octal written-type flag owner-versions",
     "message": "header-map frozen header-zero next-api-key flexible-versions",
     "header_range": "header-start header-overlap header-order header-gap",
-    "rpc": "lagging-half",
+    "rpc": "lagging-message",
     "note": "version-before",
 }
 FIXERS: Mapping[str, str] = {name: kind for kind, names in _FIXERS_OF.items() for name in names.split()}

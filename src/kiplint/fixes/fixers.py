@@ -103,7 +103,7 @@ _PAIRS: Final = (("request", "response"), ("coordinator-key", "coordinator-value
 
 
 @fixer
-def lagging_half(case: FixerCase) -> Fixes:
+def lagging_message(case: FixerCase) -> Fixes:
     """Let the request or response whose versions end first go as far as the other."""
     rpc: Rpc = case.element
     message = rpc.lagging if rpc.rpc_name not in FROZEN else None
