@@ -115,14 +115,6 @@ def test_the_nearest_file_counts_and_then_the_first_name(tmp_path: Path) -> None
     assert find_config(str(inner)) == str(tmp_path / FILES[0])
 
 
-def test_links_are_followed_to_where_the_set_is(tmp_path: Path) -> None:
-    real = tmp_path / "real/set"
-    real.mkdir(parents=True)
-    (tmp_path / "real/kiplint.toml").write_text("")
-    (tmp_path / "link").symlink_to(real)
-    assert find_config(str(tmp_path / "link")) == str(tmp_path / "real/kiplint.toml")
-
-
 def test_the_published_schema() -> None:
     validator = Draft202012Validator(config_schema())
     validator.validate(tomllib.loads(EVERYTHING))

@@ -112,25 +112,3 @@ def test_one_finding_for_all_that_declare_no_header() -> None:
     assert ids(check({**files, "XRequest.json": json.dumps(spoilt).encode(), **HEADERS}, CONFIG)) == [
         "shape/wrong-type"
     ]
-
-
-@pytest.mark.parametrize(
-    ("valid", "flexible", "expected"),
-    [
-        ("1..3", "2+", "versions/invalid-range"),
-        ("1-3", "2x", "versions/invalid-range"),
-        ("2-3", "2+", "kip-1313/request-header-order"),
-    ],
-)
-def test_a_mistake_in_the_request_header_is_reported_for_it_alone(valid: str, flexible: str, expected: str) -> None:
-    config = Config(select=["kip-1313", "syntax", "shape", "versions"])
-    files = {**HEADERS, "RequestHeader.json": header("RequestHeader", valid, flexible, *FIRST, ID)}
-    users = {
-        f"{name}Request.json": definition(
-            field(), name=f"{name}Request", apiKey=n, headerVersions={"0-2": "1", "3-4": "2", "5+": "3"}
-        )
-        for n, name in enumerate("AB")
-    }
-    assert [(finding.rule, finding.path) for finding in check({**files, **users}, config)] == [
-        (expected, "RequestHeader.json")
-    ]

@@ -85,12 +85,6 @@ def test_severities(severity: dict[str, str], expected: dict[str, str]) -> None:
     assert severities(["tags"], severity=severity) == expected
 
 
-def test_a_severity_switches_a_rule_on_or_off() -> None:
-    assert severities(["default"], severity={"style/space": "info"})["style/space"] == "info"
-    assert "tags/gap" not in severities(["default"], severity={"tags/gap": "off"})
-    assert severities(["tags/gap"], severity={"tags/gap": "off"}) == {"tags/gap": "warning"}
-
-
 @pytest.mark.parametrize("place", ["select", "ignore", "severity"])
 @pytest.mark.parametrize(
     ("selector", "problem"),
@@ -159,13 +153,6 @@ def test_params_that_do_not_fit(values: dict[str, Any], problem: str) -> None:
 def test_params_of_no_rule(name: str, problem: str) -> None:
     config = Config(rules={name: RuleTable({"x": 1})})
     assert complaint(lambda: make_ruleset(config, RULES)) == problem
-
-
-def test_the_default_is_every_shipped_rule_that_is_not_off() -> None:
-    rules = shipped_rules()
-    off = {rule.id for rule in rules if rule.severity == "off"}
-    assert {rule.id for rule in make_ruleset(Config(), rules).rules} == {rule.id for rule in rules} - off
-    assert {"syntax/block-comment", "kip-1313/v3-missing"} == off
 
 
 @pytest.mark.parametrize(

@@ -72,14 +72,6 @@ def test_a_taken_key_is_blamed_on_the_newer_of_two(first: tuple[str, str, str], 
     assert (new.is_newcomer, old.is_newcomer) == (True, False)
 
 
-def test_a_taken_key_is_blamed_on_the_message_that_had_another() -> None:
-    first, second = make_request("ARequest", "ARequest.json", "0"), make_request("BRequest", "BRequest.json", "0")
-    before = make_request("BRequest", "BRequest.json", "0")
-    before.spec.api_key = 2
-    SchemaSet((second, first), base=SchemaSet((make_request("ARequest", "ARequest.json", "0"), before)))
-    assert (first.api_key_owner, second.api_key_owner) == ("", "ARequest")
-
-
 def test_blame_among_fields_and_structs_goes_by_age() -> None:
     def make_message(*names: str) -> Message:
         fields = [field(name, tag=0, taggedVersions="3+", about=f"{name}.") for name in names]
@@ -113,19 +105,6 @@ def test_a_gap_only_where_no_range_of_the_map_covers_it() -> None:
     assert [str(entry.gap) for entry in request.header_ranges] == ["none", "none", "none", "14"]
     assert [str(entry.overlap) for entry in request.header_ranges] == ["none", "3-5", "none", "none"]
     assert [entry.furthest and entry.furthest.key for entry in request.header_ranges] == [None, "0-8", "0-8", "9-13"]
-
-
-@pytest.mark.parametrize(
-    ("headers", "clear"),
-    [
-        ({"0-2": "1", "3+": "2"}, True),
-        ({"0-2": "1", "x": "2"}, False),
-        ({"0-2": "1", "2+": "2"}, True),
-        ({"1+": "2"}, True),
-    ],
-)
-def test_whether_the_map_can_be_read(headers: dict[str, str], clear: bool) -> None:
-    assert message(headerVersions=headers).reads_headers is clear
 
 
 # Files that could not be read

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import stat
 import struct
-import subprocess
-import sys
 import tempfile
 import zipfile
 from collections.abc import Mapping
@@ -68,14 +66,6 @@ def test_paths_inside() -> None:
         "x.jar!/org/apache/other.json is JSON, but not a message definition (it has no validVersions)"
     )
     assert error("y.jar!/common") == "no such file or directory: y.jar!/common"
-
-
-def test_sources_of_a_release_are_taken_from_their_folder_on() -> None:
-    make_zip("kafka.zip", {"kafka-4.0.0-src/a/A.json": GOOD, "kafka-4.0.0-src/b/B.json": GOOD})
-    assert [(schemas.directory, schemas.relative) for schemas in sets("kafka.zip")] == [
-        ("kafka.zip!/kafka-4.0.0-src/a", "a"),
-        ("kafka.zip!/kafka-4.0.0-src/b", "b"),
-    ]
 
 
 def test_exclusions() -> None:
@@ -208,17 +198,6 @@ def test_shared_by_all_and_removed(bundle: Path, tmp_path: Path) -> None:
     cleanup.close()
     assert list((tmp_path / "temporary").iterdir()) == []
     assert len(paths("2.0.0:", repository=name)) == 4
-
-
-def test_removed_at_a_regular_exit(bundle: Path, tmp_path: Path) -> None:
-    program = (
-        "from kiplint.sources.open import open_sets\n"
-        f"print(len(list(open_sets(['1.0.0:'], bool, repository={str(bundle)!r}))))"
-    )
-    env = {"PYTHONPATH": ":".join(sys.path), "TMPDIR": str(tmp_path / "temporary"), "PATH": "/usr/bin:/bin"}
-    process = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False)
-    assert (process.stdout, process.stderr) == ("2\n", "")
-    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_errors(bundle: Path) -> None:

@@ -1,26 +1,18 @@
 from __future__ import annotations
 
-import json
-import random
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.text.decode import blank_comments, comments
 from kiplint.text.edit import Edit, Overlap, apply_edits, collide
 from kiplint.text.source import (
     Document,
     NotEditable,
     delete_items,
     insert_comment,
-    insert_item,
     insert_property,
 )
 from kiplint.text.tree import Node
-from text.support import definitions
 
 ORDER = ("name", "type", "versions", "default", "about", "fields")
 
@@ -109,26 +101,6 @@ def test_the_document_knows_its_line_ends_and_indentation() -> None:
     assert Document(b'{"a": 1}').indent_unit == "  "
 
 
-def _containers(node: Node) -> Iterator[Node]:
-    if node.kind in ("object", "array"):
-        yield node
-        for child in node.children:
-            yield from _containers(child)
-
-
-def _value(text: str, node: Node) -> object:
-    return json.loads(blank_comments(text[node.start : node.end].encode()))
-
-
-def _comment_bodies(text: str) -> list[str]:
-    return [comment.body(text) for comment in comments(text)]
-
-
-def _read_variant(path: Path, end: str, *, mark: bool) -> bytes:
-    data = path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", end.encode())
-    return b"\xef\xbb\xbf" * mark + data
-
-
 @pytest.mark.parametrize(
     ("indices", "rest"),
     [
@@ -144,50 +116,6 @@ def test_neighbours_on_one_line_are_removed_together(indices: tuple[int, ...], r
     document = Document(b'{ "1": 1, "2": 2, "3": 3, "4": 4 }')
     edits = delete_items(document, document.root, [document.root.children[n] for n in indices])
     assert apply_edits(document.data, edits).decode() == rest
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_real_files_can_be_edited_anywhere(corpus: Path, end: str) -> None:
-    chance = random.Random(1313)
-    for path in definitions(corpus)[::4]:
-        document = Document(_read_variant(path, end, mark=chance.random() < 0.1))
-        container = chance.choice(list(_containers(document.root)))
-        value = _value(document.text, container)
-        number = chance.randrange(len(container.children) + 1)
-        children = container.children
-        if chance.random() < 0.5 and number < len(children):
-            indices = {number, *(n for n in range(len(children)) if chance.random() < 0.3)}
-            edits = delete_items(document, container, [children[n] for n in indices])
-            if isinstance(value, dict):
-                value = {child.key: value[child.key] for n, child in enumerate(children) if n not in indices}
-            else:
-                assert isinstance(value, list)
-                value = [item for n, item in enumerate(value) if n not in indices]
-        elif isinstance(value, dict):
-            item, after = '"new": {\n  "x": 1\n}', children[number - 1] if number else None
-            edits = insert_item(document, container, item, after)
-            value["new"] = {"x": 1}
-        else:
-            assert isinstance(value, list)
-            edits = insert_item(document, container, '"new"', children[number - 1] if number else None)
-            value.insert(number, "new")
-        result = apply_edits(document.data, edits)
-        _is_only_edited(document, result, [*edits])
-        again = Document(result)
-        twin = next(item for item in _containers(again.root) if item.start == container.start)
-        assert _value(again.text, twin) == value, path
-        assert _comment_bodies(again.text) == _comment_bodies(document.text), path
-
-
-def _is_only_edited(document: Document, result: bytes, edits: list[Edit]) -> None:
-    """What the edits do not touch is there, byte for byte, and line ends are of one kind."""
-    start, end = min(edit.start for edit in edits), max(edit.end for edit in edits)
-    assert result.startswith(document.data[:start])
-    assert result.endswith(document.data[end:])
-    if document.newline == "\r\n":
-        assert result.count(b"\n") == result.count(b"\r\n")
-    else:
-        assert b"\r" not in result
 
 
 @given(st.binary(max_size=30), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 5), st.text(max_size=3))))

@@ -60,14 +60,6 @@ def test_members(pointer: str, expected: str, span: tuple[int, int, int, int], n
     assert Locator(text).span(pointer) == span
 
 
-def test_a_byte_order_mark_moves_nothing() -> None:
-    text = '{"name": "A", "tag": 1}'
-    for pointer in ("", "/name", "/tag"):
-        start, end = Locator(text).member(pointer)
-        assert Locator("\ufeff" + text).member(pointer) == (start + 1, end + 1)
-        assert Locator("\ufeff" + text).span(pointer) == Locator(text).span(pointer)
-
-
 @pytest.mark.parametrize(
     ("text", "span"),
     [
