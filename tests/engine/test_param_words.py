@@ -37,7 +37,7 @@ def warnings_of(names: list[str], rule: str, **params: Any) -> list[str]:
         ("saslhandshake", "; did you mean SaslHandshake?", "; did you mean SaslHandshake?"),
         ("FetchRequest", "; did you mean Fetch?", "; did you mean Fetch?"),
         ("FetchSnapshot", "", " here"),
-        ("SaslHndshk", "", " here; did you mean SaslHandshake?"),
+        ("SaslHndshk", "; did you mean SaslHandshake?", "; did you mean SaslHandshake?"),
     ],
 )
 def test_rpcs(word: str, few: str, many: str) -> None:

@@ -9,7 +9,7 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.limits import SUGGESTIONS
 from kiplint.model.types import nearest_primitive
 from kiplint.render.formats import format_names
-from kiplint.text.words import did_you_mean, is_one_edit, nearest
+from kiplint.text.words import did_you_mean, nearest
 from tools import check, definition, field
 
 RULES = [name for rule in shipped_rules() for name in (rule.id, rule.pack)]
@@ -55,23 +55,6 @@ def test_what_is_not(word: str, candidates: list[str]) -> None:
 )
 def test_types_with_a_digit_too_few(text: str, expected: str) -> None:
     assert nearest_primitive(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "single"),
-    [
-        ("Fetch", "Fetch", False),
-        ("Fetch", "Fetc", True),
-        ("Fetch", "Feetch", True),
-        ("Fetch", "Fotch", True),
-        ("Fetch", "Ftech", True),
-        ("Fetch", "Ftceh", False),
-        ("Fetch", "Fet", False),
-        ("", "F", True),
-    ],
-)
-def test_one_edit(first: str, second: str, single: bool) -> None:
-    assert is_one_edit(first, second) is is_one_edit(second, first) is single
 
 
 @pytest.mark.parametrize("properties", [{"abuot": "x"}, {"entityType": "topicNam"}])

@@ -7,11 +7,14 @@ from typing import Any, Final, NamedTuple
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Rule
-from kiplint.text.words import did_you_mean, is_one_edit
+from kiplint.text.words import did_you_mean, nearest
 from kiplint.versions import InvalidRange, VersionRange
 
 CHOICES: Final = {"tagged": ("either", "yes", "no")}
 """The parameters that take one of a few words."""
+
+ALIKE: Final = 0.85
+"""How much of a name a word has that means it, whatever else there is."""
 
 WHOLE: Final = 30
 """A set of at least this many messages is taken to be complete."""
@@ -76,11 +79,11 @@ def misnamed(rules: Iterable[Rule], names: Collection[str]) -> Iterator[Misnamed
         for param, kind, there in (("frozen", "RPC", rpcs), ("exempt", "RPC", rpcs), ("messages", "message", {*names})):
             usual = rule.spec.params.get(param, ())
             words = [] if rule.params.get(param, ()) == usual else rule.params[param]
-            for word in words:
-                near = _rpc_of(word) if kind == "RPC" and _rpc_of(word) in there else _slip(word, {*there, *usual})
+            known = {*there, *usual}
+            for word in [word for word in words if word not in known]:
+                rpc = _rpc_of(word) if kind == "RPC" else ""
+                near = rpc if rpc in there else nearest(word, known, ALIKE)
                 what = f"there is no {kind} {word}"
-                if word in there or word in usual:
-                    continue
                 if near:
                     yield Misnamed(rule.id, param, word, f"{what}; did you mean {near}?")
                 elif len(there) >= WHOLE:
@@ -89,8 +92,3 @@ def misnamed(rules: Iterable[Rule], names: Collection[str]) -> Iterator[Misnamed
 
 def _rpc_of(name: str) -> str:
     return name.removesuffix("Request").removesuffix("Response")
-
-
-def _slip(word: str, words: Collection[str]) -> str:
-    """The one of the words that differs by one edit or in case; else empty."""
-    return next((near for near in sorted(words) if near.lower() == word.lower() or is_one_edit(word, near)), "")

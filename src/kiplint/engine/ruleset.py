@@ -223,37 +223,28 @@ class RuleSet:
             self._by_kind.setdefault(rule.each, []).append(rule)
         self._compiled_rules = cache(self._compile)
 
-    def has(self, kind: str) -> bool:
-        """Whether a rule of the kind runs, so that its elements are worth looking for."""
-        return kind in self._by_kind
-
     def _compile(self, kind: str) -> list[CompiledRule]:
         return [CompiledRule(rule) for rule in self._by_kind.get(kind, ())]
 
     def violations(self, kind: str, elements: Iterable[Any]) -> list[Violation]:
-        """Each rule of the kind that an element breaks. Without elements nothing is compiled."""
-        elements = tuple(elements)
-        if not elements:
-            return []
+        """Each rule of the kind that an element breaks, without those that another rule about it supersedes.
+
+        Without rules or elements nothing is compiled.
+        """
+        elements = tuple(elements) if kind in self._by_kind else ()
         violations: list[Violation] = []
-        for rule in self._compiled_rules(kind):
+        for rule in self._compiled_rules(kind) if elements else ():
             try:
                 violations += rule.violations(elements)
             except Exception as error:
                 raise UsageError(_failure(rule, elements, error)) from error
-        special = {rule.id: rule.supersedes for rule in self._by_kind.get(kind, ()) if rule.spec.supersedes}
-        return _closest(violations, special) if special else violations
-
-
-def _closest(violations: list[Violation], special: Mapping[str, tuple[str, ...]]) -> list[Violation]:
-    """The violations, without a general rule's where a special case of the rule reports the same element."""
-    general_hits = {
-        (id(violation.element), general)
-        for violation in violations
-        if violation.severity != "off"
-        for general in special.get(violation.rule.id, ())
-    }
-    return [violation for violation in violations if (id(violation.element), violation.rule.id) not in general_hits]
+        superseded = {
+            (id(violation.element), rule)
+            for violation in violations
+            if violation.severity != "off"
+            for rule in violation.rule.supersedes
+        }
+        return [violation for violation in violations if (id(violation.element), violation.rule.id) not in superseded]
 
 
 def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:

@@ -133,8 +133,7 @@ def file_violations(definitions: list[Definition], paths: set[str], rules: RuleS
     yield from rules.violations("field", (field for message in messages for field in message.all_fields))
     yield from rules.violations("struct", (struct for message in messages for struct in message.structs))
     yield from rules.violations("header_range", (entry for message in messages for entry in message.header_ranges))
-    if rules.has("note"):
-        yield from rules.violations("note", (note for message in messages for note in message.notes))
+    yield from rules.violations("note", (note for message in messages for note in message.notes))
 
 
 def _problems(definitions: list[Definition]) -> Iterator[ProblemElement]:

@@ -69,15 +69,3 @@ def nearest(word: str, names: Iterable[str], likeness: float = 0, *, numbered: b
     if not close and len(word) >= WHOLE:
         close = [name for name in likely if name.startswith(word)]
     return close[0] if close else ""
-
-
-def is_one_edit(first: str, second: str) -> bool:
-    """Whether a letter was added, left out or changed, or two adjacent letters swapped."""
-    short, long = sorted((first, second), key=len)
-    start = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    if len(long) - len(short) > 1 or first == second:
-        return False
-    if len(short) < len(long):
-        return short[start:] == long[start + 1 :]
-    swap = short[start + 1 : start + 2] + short[start : start + 1] + short[start + 2 :]
-    return short[start + 1 :] == long[start + 1 :] or swap == long[start:]
