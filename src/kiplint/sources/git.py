@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from shutil import rmtree
 from subprocess import PIPE, Popen
 from tempfile import TemporaryFile, mkdtemp
@@ -297,32 +298,39 @@ def revision_tree(name: str, repository: str | None = None) -> tuple[FileTree, s
     """
     revision, path = _split(name)
     objects = open_repository(repository)
+    path, file = _from_top(name, path, objects), ""
     try:
-        root = objects.find(revision + "^{tree}")
-        path = _from_top(name, path, objects)
-    except NoRepositoryError as error:
-        raise SourceError(f"{error} (and no such file: {name})" if repository is None else str(error)) from None
-    if root is None:
-        _refuse_revision(revision, objects)
-    found, file = objects.find(f"{root.id}:{path}"), ""
-    if found and found.kind == "tree":
-        tree = found.id
-    else:
-        tree, entry = _find_entry(revision, root.id, path, objects)
-        if entry.mode == FOLDER:
-            tree = entry.id
-        else:
-            path, _, file = path.rpartition("/")
-    entries = [
-        entry
-        for entry in objects.entries(tree, name, recursive=not file)
-        if entry.path.endswith(".json") or entry.path == file
-    ]
+        entries = list(objects.entries(f"{revision}:{path}", name))
+    except SourceError:  # it is a file, or wrong
+        try:
+            tree, file = _find_folder(revision, path, objects)
+        except NoRepositoryError as error:
+            raise SourceError(f"{error} (and no such file: {name})" if repository is None else str(error)) from None
+        path = path.removesuffix(file).rstrip("/")
+        entries = list(objects.entries(tree, name, recursive=not file))
+    entries = [entry for entry in entries if entry.path.endswith(".json") or entry.path == file]
     files = {entry.path: entry.id for entry in entries if entry.mode.startswith(FILE)}
     links = tuple(entry.path for entry in entries if entry.mode == LINK)
     inner = f"{path}/" if path else ""
     home = home_of(objects.where) if os.path.isdir(objects.where) else ""
-    return FileTree(name, f"{revision}:{inner}", home + inner, by_folder(files), objects.read, links), file
+    read = partial(_read, objects, tuple(dict.fromkeys(files.values())))
+    return FileTree(name, f"{revision}:{inner}", home + inner, by_folder(files), read, links), file
+
+
+_recent: dict[tuple[str, str], bytes] = {}
+"""By repository and id: the files of the tree that was read last; the tree of the next release has most of them, too."""
+
+
+def _read(objects: Objects, tree: Sequence[str], ids: Sequence[str]) -> list[bytes]:
+    """The bytes of some files of a tree, all of which are read in one request."""
+    keys = [(objects.where, file) for file in tree]
+    if not _recent.keys() >= {*keys}:
+        known = {key: _recent[key] for key in keys if key in _recent}
+        missing = [key for key in keys if key not in known]
+        known.update(zip(missing, objects.read([file for _, file in missing]), strict=True))
+        _recent.clear()
+        _recent.update(known)
+    return [_recent[objects.where, file] for file in ids]
 
 
 def is_revision(name: str, repository: str | None = None) -> bool:
@@ -374,18 +382,26 @@ def _refuse_revision(revision: str, objects: Objects) -> NoReturn:
     raise SourceError(f"no such revision: {revision}{hint}")
 
 
-def _find_entry(revision: str, tree: str, path: str, objects: Objects) -> tuple[str, TreeEntry]:
-    """The folder that has a path below a tree, by its id, and its entry; raises SourceError at the first wrong part."""
-    parents, parts = "", path.split("/")
+def _find_folder(revision: str, path: str, objects: Objects) -> tuple[str, str]:
+    """The folder at a path of a revision, by its id, or that of the file there and its name.
+
+    Raises SourceError for an unknown revision, and at the first wrong part of the path.
+    """
+    root = objects.find(revision + "^{tree}")
+    if root is None:
+        _refuse_revision(revision, objects)
+    tree, parents = root.id, ""
+    parts = path.split("/") if path else []
     for at, part in enumerate(parts, 1):
         by_name = {entry.path: entry for entry in objects.entries(tree, revision, recursive=False)}
         if part not in by_name:
             hint = did_you_mean(part, by_name, parents, numbered=False)
             raise SourceError(f"no such path in {revision}: {parents}{part}{hint}")
         entry = by_name[part]
-        if entry.mode != FOLDER and not (at == len(parts) and entry.mode.startswith(FILE)):
+        if entry.mode.startswith(FILE) and at == len(parts):
+            return tree, part
+        if entry.mode != FOLDER:
             what = {LINK: "a symbolic link", SUBMODULE: "a submodule"}.get(entry.mode, "a file")
             raise SourceError(f"cannot read {revision}:{parents}{part}: it is {what}")
-        if at < len(parts):
-            tree, parents = entry.id, f"{parents}{part}/"
-    return tree, entry
+        tree, parents = entry.id, f"{parents}{part}/"
+    return tree, ""
