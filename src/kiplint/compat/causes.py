@@ -18,7 +18,8 @@ def unexplained(
     errors = [finding for finding in findings if finding.severity == "error"]
     causes = {cause for finding in errors for cause in (*causes_of(finding), *explained_by(finding, supersedes))}
     for change in changes:
-        if change.breaks == "none" or causes.isdisjoint((*causes_of(change), rule_in_rpc(change, change.rule))):
+        is_mild = change.breaks == "none" or change.severity == "info"
+        if is_mild or causes.isdisjoint((*causes_of(change), rule_in_rpc(change, change.rule))):
             yield change
 
 

@@ -318,7 +318,7 @@ def revision_tree(name: str, repository: str | None = None) -> tuple[FileTree, s
 
 
 _recent: dict[tuple[str, str], bytes] = {}
-"""By repository and id: the files of the tree that was read last; the tree of the next release has most of them, too."""
+"""By repository and id: the files of the tree that was read last; the tree of the next release has most of them."""
 
 
 def _read(objects: Objects, tree: Sequence[str], ids: Sequence[str]) -> list[bytes]:
