@@ -1,7 +1,8 @@
-"""The hooks for pre-commit: their patterns on real paths, and pre-commit's own installation of them."""
+"""The hooks for pre-commit: their patterns on real paths, and commits through pre-commit, really run."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import yaml
 
 from conftest import ROOT
 from sources.support import git
+from tools import environment
 
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -77,3 +79,102 @@ def test_the_guide_names_every_directory() -> None:
         assert is_taken(f"{folder}/X.json")
         assert is_taken(f"some/where/{folder}/X.json")
         assert f"| `{folder}/` |" in PAGE
+
+
+# Commits
+
+
+def definition_of(kind: str, versions: str = "0", **others: Any) -> str:
+    whole = {
+        "name": f"X{kind.capitalize()}", "type": kind, "apiKey": 1, "validVersions": versions, "flexibleVersions": "0+",
+        **({"listeners": ["broker"]} if kind == "request" else {}), **others,
+        "fields": [{"name": "A", "type": "string", "versions": "0+", "about": "One."}],
+    }  # fmt: skip
+    return json.dumps(whole, indent=2) + "\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with all hooks, run by the interpreter of the tests, and nothing committed."""
+    git(tmp_path, "init", "-q")
+    hooks = []
+    for hook in MANIFEST.values():
+        words = hook["entry"].removeprefix("kiplint ")
+        entry = f"{sys.executable} -m kiplint {words}"
+        hooks.append({**hook, "language": "system", "entry": entry})
+    config = {"repos": [{"repo": "local", "hooks": hooks}]}
+    (tmp_path / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
+    return tmp_path
+
+
+def write(repository: Path, **files: str) -> None:
+    folder = repository / "resources/message"
+    folder.mkdir(exist_ok=True, parents=True)
+    for name, text in files.items():
+        (folder / f"{name}.json").write_text(text)
+
+
+def commit_files(repository: Path, **files: str) -> None:
+    write(repository, **files)
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "before")
+
+
+def run_hooks(repository: Path, *words: str) -> dict[str, tuple[bool, str]]:
+    """By hook: whether it passes on the index, and its output."""
+    git(repository, "add", "-A")
+    env = {**environment(), "PRE_COMMIT_HOME": str(repository.parent / "pre-commit"), "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "pre_commit", "run", "--color", "never", *words]
+    process = subprocess.run(command, cwd=repository, env=env, capture_output=True, text=True, check=False)
+    names = {hook["name"]: hook["id"] for hook in MANIFEST.values()}
+    _, *parts = re.split(rf"(?m)^({'|'.join(map(re.escape, names))})\.+", process.stdout)
+    outputs = {names[name]: text for name, text in zip(parts[::2], parts[1::2], strict=True)}
+    assert outputs.keys() == set(names.values()), process.stdout + process.stderr
+    return {hook: (not text.partition("\n")[0].endswith("Failed"), text) for hook, text in outputs.items()}
+
+
+def test_a_first_commit_of_schemas_passes_unless_it_has_a_mistake(repository: Path) -> None:
+    write(repository, XRequest=definition_of("request"), XResponse=definition_of("response"))
+    assert all(success for success, _ in run_hooks(repository).values())
+    write(repository, XResponse=definition_of("response", "0-1"))
+    success, output = run_hooks(repository)["kiplint-check"]
+    assert not success
+    assert "rpc/versions-differ" in output
+
+
+def test_a_deleted_response_is_stopped_by_the_review(repository: Path) -> None:
+    commit_files(repository, XRequest=definition_of("request"), XResponse=definition_of("response"))
+    (repository / "resources/message/XResponse.json").unlink()
+    result = run_hooks(repository)
+    assert not result["kiplint-review"][0]
+    assert "rpc/response-missing" in result["kiplint-review"][1]
+    assert "(no files to check)" in result["kiplint-check"][1]
+
+
+def test_other_json_is_skipped(repository: Path) -> None:
+    commit_files(repository, XRequest=definition_of("request"), XResponse=definition_of("response"))
+    (repository / "package.json").write_text('{"name": "x", "type": "module"}')
+    (repository / "data.json").write_text("[1, 2")
+    assert all(success for success, _ in run_hooks(repository).values())
+
+
+def test_the_check_reports_all_of_a_file_that_changes_and_the_review_what_is_new(repository: Path) -> None:
+    bad_response = definition_of("response").replace('"string"', '"strnig"')
+    commit_files(repository, XRequest=definition_of("request"), XResponse=bad_response)
+    write(repository, XResponse=bad_response.replace("One.", "Two."))
+    result = run_hooks(repository)
+    assert {hook: success for hook, (success, _) in result.items()} == {
+        "kiplint-review": True,
+        "kiplint-check": False,
+        "kiplint-fix": False,
+    }
+    assert "fields/unknown-type" in result["kiplint-check"][1]
+
+
+def test_a_safe_fix_is_applied_and_stops_the_commit(repository: Path) -> None:
+    commit_files(repository, XRequest=definition_of("request"), XResponse=definition_of("response"))
+    write(repository, XRequest=definition_of("request").replace('"One."', '"One.",'))
+    success, output = run_hooks(repository)["kiplint-fix"]
+    assert not success
+    assert "files were modified by this hook" in output
+    assert (repository / "resources/message/XRequest.json").read_text() == definition_of("request")
