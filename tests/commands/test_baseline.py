@@ -174,7 +174,7 @@ def test_the_document_has_what_is_stale(folder: Path) -> None:
     write(folder, "b", *fields(99))
     run(folder, "--output-format", "json=out.json")
     document = json.loads((folder / "out.json").read_text("utf-8"))
-    schema = json.loads(kiplint("schema", "output", cwd=folder).out)
+    schema = json.loads(kiplint("schema", "check", cwd=folder).out)
     Draft202012Validator(schema).validate(document)
     (entry,) = [
         finding

@@ -18,7 +18,6 @@ GAP = str(ROOT / "fixtures/tags/gap/bad")
 
 OUTPUTS = {
     "check": ["check", GAP],
-    "output": ["check", CLIENTS],
     "diff": ["diff", OLD, NEW],
     "rollout": ["rollout", CLIENTS],
     "show": ["show", "Metadata", CLIENTS],

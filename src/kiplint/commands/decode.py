@@ -139,9 +139,6 @@ class DecodeDocument(msgspec.Struct, frozen=True):
     summary: DecodeSummary
 
 
-DOCUMENTS: Final = {"decode": DecodeDocument}
-
-
 class Frame(NamedTuple):
     """A decoded frame or body, its bytes, the positions of its values, and its line in the input or 0."""
 

@@ -161,9 +161,6 @@ class KipDocument(msgspec.Struct, frozen=True):
     summary: KipSummary
 
 
-DOCUMENTS: Final = {"kip": KipDocument}
-
-
 class KipResult(Report, frozen=True):
     """The result of `kip`. The findings come from the check, and from each change."""
 

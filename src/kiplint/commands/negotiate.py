@@ -142,9 +142,6 @@ class NegotiationResult(RunResult, frozen=True):
         )
 
 
-DOCUMENTS: Final = {"negotiate": Negotiation}
-
-
 def negotiate(
     client: Path, *brokers: Path, unstable: bool = False, repository: Path | None = None
 ) -> NegotiationResult:

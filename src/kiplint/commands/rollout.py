@@ -99,9 +99,6 @@ class RolloutDocument(msgspec.Struct, frozen=True):
     summary: RolloutSummary
 
 
-DOCUMENTS: Final = {"rollout": RolloutDocument}
-
-
 class RolloutResult(Report, frozen=True, kw_only=True):
     """The result of `rollout`: its document, and a finding for each RPC that violates a rule."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Annotated, Any, Final
 
@@ -39,8 +39,7 @@ def command(
 ) -> int:
     """Print the JSON Schema of a definition or an output.
 
-    There is one of definitions (comments removed), the configuration, rule packs, and each command's JSON. `output` is
-    another name for `check`.
+    There is one of definitions (comments removed), the configuration, rule packs, and each command's JSON.
     """
     print(pretty(schema(name)))
     return CLEAN
@@ -56,21 +55,20 @@ READ: Final[Mapping[str, Callable[[], JsonSchema]]] = {
 }
 """The schemas of what kiplint reads."""
 
-DOCUMENTS: Final[Mapping[str, str]] = {
-    "check": "check.run",
-    "decode": "decode",
-    "diff": "diff.run",
-    "kip": "kip",
-    "migrate": "migrate.run",
-    "negotiate": "negotiate",
-    "output": "check.run",
-    "review": "review.result",
-    "rollout": "rollout",
-    "show": "show",
+DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "check": ("check.run", "CheckDocument"),
+    "decode": ("decode", "DecodeDocument"),
+    "diff": ("diff.run", "DiffDocument"),
+    "kip": ("kip", "KipDocument"),
+    "migrate": ("migrate.run", "MigrationDocument"),
+    "negotiate": ("negotiate", "Negotiation"),
+    "review": ("review.result", "ReviewDocument"),
+    "rollout": ("rollout", "RolloutDocument"),
+    "show": ("show", "ShowDocument", "MessageDocument"),
 }
-"""The JSON documents that commands write, by name, and the module whose `DOCUMENTS` has their types.
+"""The JSON that commands write: the module, and the types, any of which a document may have.
 
-Only one module is loaded for a schema: others may need an extra.
+Only one module is loaded for a schema.
 """
 
 
@@ -81,8 +79,8 @@ def schema(name: str) -> JsonSchema:
     if name not in DOCUMENTS:
         names = schema_names()
         raise UsageError(f"there is no schema {name}{did_you_mean(name, names) or ': there are ' + ', '.join(names)}")
-    module = import_module(f"kiplint.commands.{DOCUMENTS[name]}")
-    return document_schema(module.DOCUMENTS[name], name)
+    module, *types = DOCUMENTS[name]
+    return _document_schema(name, [getattr(import_module(f"kiplint.commands.{module}"), kind) for kind in types])
 
 
 def schema_names() -> list[str]:
@@ -90,9 +88,7 @@ def schema_names() -> list[str]:
     return [*READ, *DOCUMENTS]
 
 
-def document_schema(document: Any, name: str) -> JsonSchema:
-    """The JSON Schema of a document's type, or of a tuple of types, any of which it may have."""
-    types = document if isinstance(document, tuple) else (document,)
+def _document_schema(name: str, types: Sequence[Any]) -> JsonSchema:
     schemas, parts = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     top = {"anyOf": [*schemas]} if len(types) > 1 else schemas[0]
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal, TextIO
+from typing import Annotated, Any, ClassVar, Literal, TextIO
 
 import msgspec
 import typer
@@ -148,9 +148,6 @@ class MessageDocument(MessageObject, frozen=True, kw_only=True):
     """What `kiplint show MESSAGE --output-format json` writes."""
 
     version: Literal[1]
-
-
-DOCUMENTS: Final = {"show": (ShowDocument, MessageDocument)}
 
 
 class ShowResult(RunResult, frozen=True):

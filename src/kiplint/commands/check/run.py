@@ -66,9 +66,6 @@ class CheckDocument(msgspec.Struct, frozen=True):
     ] = UNSET
 
 
-DOCUMENTS = {"check": CheckDocument, "output": CheckDocument}
-
-
 class CheckResult(Report, frozen=True):
     """The result of `check`."""
 

@@ -53,9 +53,6 @@ class DiffDocument(msgspec.Struct, frozen=True):
     summary: DiffSummary
 
 
-DOCUMENTS = {"diff": DiffDocument}
-
-
 class DiffResult(Report, frozen=True):
     """The result of `diff`. Its findings are the changes."""
 

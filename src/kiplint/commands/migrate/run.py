@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -47,9 +47,6 @@ class MigrationDocument(msgspec.Struct, frozen=True):
     rpcs: tuple[MigrationRow, ...]
     edits: Annotated[tuple[Edit, ...], Meta(description="Offsets are in bytes of the files before the migration.")]
     summary: MigrationSummary
-
-
-DOCUMENTS: Final = {"migrate": MigrationDocument}
 
 
 class MigrationResult(RunResult, frozen=True):

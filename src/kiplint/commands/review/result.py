@@ -91,9 +91,6 @@ class ReviewDocument(msgspec.Struct, frozen=True):
     rollout: Annotated[RolloutState | UnsetType, Meta(description="Once a definition has headerVersions.")] = UNSET
 
 
-DOCUMENTS = {"review": ReviewDocument}
-
-
 class ReviewResult(Report, frozen=True):
     """The result of `review`."""
 
