@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from kiplint.engine.finding import Finding, location_of
 from kiplint.engine.rule import Rule, Scope
 from kiplint.engine.ruleset import RuleSet, Violation
-from kiplint.model.load import Definition, ProblemElement, entity_problems, load, range_problems, size_problems
+from kiplint.model.load import MESSAGE_PROBLEMS, Definition, ProblemElement, load
 from kiplint.model.schemas import Rpc, SchemaSet
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def file_violations(definitions: list[Definition], paths: set[str], rules: RuleS
     """The violations of rules about the parts of one file, in the `paths` that are reported."""
     reported_definitions = [definition for definition in definitions if definition.file in paths]
     messages = [definition.message for definition in reported_definitions if definition.message]
-    yield from rules.violations("problem", _problems(reported_definitions))
+    yield from rules.violations("problem", _problems(reported_definitions, rules))
     yield from rules.violations("message", messages)
     yield from rules.violations("field", (field for message in messages for field in message.all_fields))
     yield from rules.violations("struct", (struct for message in messages for struct in message.structs))
@@ -136,13 +136,16 @@ def file_violations(definitions: list[Definition], paths: set[str], rules: RuleS
     yield from rules.violations("note", (note for message in messages for note in message.notes))
 
 
-def _problems(definitions: list[Definition]) -> Iterator[ProblemElement]:
+def _problems(definitions: list[Definition], rules: RuleSet) -> Iterator[ProblemElement]:
+    """The problems that the reader noted, and those of messages that one of the rules is about."""
+    ids = {rule.id.partition("/")[2] for rule in rules.rules if rule.each == "problem"}
+    checks = [check for check, kinds in MESSAGE_PROBLEMS.items() if not ids.isdisjoint(kinds)]
     for definition in definitions:
         for problem in definition.problems:
             yield ProblemElement(problem, definition.file, definition.message)
     for definition in definitions:
         if message := definition.message:
-            for problem in chain(range_problems(message), entity_problems(message), size_problems(message)):
+            for problem in chain.from_iterable(check(message) for check in checks):
                 yield ProblemElement(problem, definition.file, message)
 
 
