@@ -137,12 +137,11 @@ def _end_after_signal(number: int, frame: FrameType | None) -> None:
 
 
 def _run(command: Callable[[], int]) -> NoReturn:
-    code = None
     try:
         code = command()
         sys.stdout.flush()
-    except MemoryError:  # what the frames of the traceback hold is free only after this block
-        pass
+    except MemoryError:
+        fail("out of memory")
     except (UsageError, SourceError) as error:
         fail(str(error))
     except OSError as error:
@@ -151,8 +150,6 @@ def _run(command: Callable[[], int]) -> NoReturn:
         if os.environ.get("KIPLINT_DEBUG"):
             raise
         fail(f"internal error, please report it: {type(error).__name__}: {error} (KIPLINT_DEBUG=1 shows where)")
-    if code is None:
-        fail("out of memory")
     leave(code)
 
 
