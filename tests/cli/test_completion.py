@@ -1,118 +1,83 @@
-"""Shell completion, through the command as it is installed."""
+"""Shell completion: what is offered for values, and one shell after the other through the command as it is installed."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from conftest import ROOT
+from kiplint.cli import completion
 from kiplint.engine.packs import shipped_rules
+from kiplint.render.formats import format_names
 from sources.support import commit, make_repository
 from tools import definition, environment, kiplint
 
 COMMAND = Path(sys.executable).with_name("kiplint")
-
 IDS = [rule.id for rule in shipped_rules()]
 PACKS = [*dict.fromkeys(rule.pack for rule in shipped_rules())]
-SET = "fixtures/sets/broker/clients"
+SET = str(ROOT / "fixtures/sets/broker/clients")
+
+
+def words_before(**params: Any) -> Any:
+    """The context of a completion: the parameters of the words before."""
+    return SimpleNamespace(params=params)
+
+
+def test_what_is_offered() -> None:
+    assert completion.rules("") == ["default", "all", *PACKS, *IDS]
+    assert completion.rules("tags/gap,kip")[:2] == ["tags/gap,default", "tags/gap,all"]
+    assert [rule for rule, _ in completion.rule_ids()] == IDS
+    assert [name for name, _ in completion.page_formats()] == [*format_names(), "html"]
+    assert "wire,support" in completion.breaks("wire,su")
+    assert completion.messages(words_before(sets=[SET]), "RequestH") == ["RequestHeader"]
+    assert completion.rpcs(words_before(new=SET), "Met") == ["Metadata"]
+    assert completion.rpcs(words_before(new=SET), "MetadataRe") == ["MetadataRequest", "MetadataResponse"]
+    assert completion.rpcs(words_before(schemas=SET), "Metadata,Sasl") == ["Metadata,SaslHandshake"]
+    assert completion.messages(words_before(source="nowhere"), "X") == []
+
+
+def test_rules_of_ones_own_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pack = '{pack: "acme", rules: [{id: "x", each: "message", expect: "name", at: "name", message: "m", why: "w"}]}'
+    (tmp_path / "my.json5").write_text(pack)
+    (tmp_path / "kiplint.toml").write_text('rule-packs = ["my.json5"]\n')
+    assert "acme/x" in dict(completion.rule_ids())
+    (tmp_path / "kiplint.toml").write_text('rule-packs = ["none.json5"]\n')
+    assert [rule for rule, _ in completion.rule_ids()] == IDS
+
+
+def test_tags_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = make_repository(tmp_path / "kafka", {"message/XData.json": definition(name="XData")})
+    commit(repository, {"message/XData.json": definition(name="XData", validVersions="0-6")}, "2.0.0")
+    assert completion.sets(words_before(repository=str(repository)), "2") == ["2.0.0:"]
+    monkeypatch.chdir(repository)
+    assert completion.sets(words_before(), "") == ["message/", "2.0.0:", "1.0.0:"]
+    assert completion.revisions(words_before(), "") == ["2.0.0", "1.0.0"]
+    (tmp_path / "nothing").mkdir()
+    monkeypatch.chdir(tmp_path / "nothing")
+    assert (completion.sets(words_before(), "2"), completion.revisions(words_before(), "")) == ([], [])
+
+
 PRESS_TAB = """
 eval "$SCRIPT"
-COMP_WORDS=(kiplint "$@") COMP_CWORD=$#
+COMP_WORDS=(kiplint explain tags/g) COMP_CWORD=2
 _kiplint_completion kiplint
 printf '%s\\n' "${COMPREPLY[@]}"
 """
 
 
-@cache
-def script() -> str:
-    """What bash is to read when it starts."""
+def test_bash() -> None:
     env = environment(_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
-    return subprocess.check_output([COMMAND, "--show-completion", "bash"], env=env, text=True)
-
-
-def complete(*words: str, cwd: Path = ROOT) -> list[str]:
-    """What bash offers for the last of these words."""
-    env = environment(SCRIPT=script())
+    env["SCRIPT"] = subprocess.check_output([COMMAND, "--show-completion", "bash"], env=env, text=True)
     env["PATH"] = os.pathsep.join((str(COMMAND.parent), env["PATH"]))
-    command = ["bash", "--norc", "-c", PRESS_TAB, "bash", *words]
-    process = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
-    assert (process.returncode, process.stderr) == (0, "")
-    return process.stdout.split()
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (("che",), ["check"]),
-        (("check", "--sel"), ["--select"]),
-        (
-            ("check", "--ignore", "tags/gap,kip-7"),
-            ["tags/gap,kip-78", "tags/gap,kip-78/cluster-id", "tags/gap,kip-78/request-unchanged"],
-        ),
-        (("check", "--fail-on", ""), ["error", "warning", "info", "never"]),
-        (("diff", "--output-format", "g"), ["github", "gitlab"]),
-        (("diff", "--fail-on-breaks", "wire,su"), ["wire,support"]),
-        (("explain", "tags/g"), ["tags/gap"]),
-        (("rules", "kip-13"), [word for word in ("kip-1313", *IDS) if word.startswith("kip-13")]),
-        (("schema", "m"), ["message", "migrate"]),
-        (("check", "fix"), []),
-        (("decode", "--set", SET, "RequestH"), ["RequestHeader"]),
-        (("diff", ".", SET, "--message", "Met"), ["Metadata"]),
-        (("diff", ".", SET, "--message", "MetadataRe"), ["MetadataRequest", "MetadataResponse"]),
-        (("migrate", "bump", "--schemas", SET, "Find"), ["FindCoordinator"]),
-        (("migrate", "kip-1313", SET, "--only", "Metadata,Sasl"), ["Metadata,SaslHandshake"]),
-    ],
-)
-def test_what_bash_offers(words: tuple[str, ...], expected: list[str]) -> None:
-    assert complete(*words) == expected
-
-
-def test_rules_of_ones_own_are_offered(tmp_path: Path) -> None:
-    pack = '{pack: "acme", rules: [{id: "x", each: "message", expect: "name", at: "name", message: "m", why: "w"}]}'
-    (tmp_path / "my.json5").write_text(pack)
-    (tmp_path / "kiplint.toml").write_text('rule-packs = ["my.json5"]\n')
-    assert complete("explain", "acme", cwd=tmp_path) == ["acme/x"]
-    (tmp_path / "kiplint.toml").write_text('rule-packs = ["none.json5"]\n')
-    assert complete("explain", "tags/g", cwd=tmp_path) == ["tags/gap"]
-
-
-@pytest.fixture
-def kafka(tmp_path: Path) -> Path:
-    """A repository with two releases."""
-    where = make_repository(tmp_path / "kafka", {"message/XData.json": definition(name="XData")})
-    commit(where, {"message/XData.json": definition(name="XData", validVersions="0-6")}, "2.0.0")
-    return where
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (("diff", "1"), ["1.0.0:"]),
-        (("diff", "1.0.0:", ""), ["message/", "2.0.0:", "1.0.0:"]),
-        (("negotiate", "2.0.0:", "2"), ["2.0.0:"]),
-        (("check", "--changed-since", ""), ["2.0.0", "1.0.0"]),
-        (("rollout", "mess"), []),
-    ],
-)
-def test_tags_are_offered(kafka: Path, words: tuple[str, ...], expected: list[str]) -> None:
-    assert complete(*words, cwd=kafka) == expected
-
-
-def test_messages_of_the_working_directory_are_offered() -> None:
-    names = ["PushTelemetryRequest", "PushTelemetryResponse"]
-    assert complete("show", "Push", cwd=ROOT / SET) == names
-
-
-def test_tags_of_another_repository(kafka: Path, tmp_path: Path) -> None:
-    assert complete("diff", "--repo", str(kafka), "2", cwd=tmp_path) == ["2.0.0:"]
-    (tmp_path / "nothing").mkdir()
-    assert complete("diff", "2", cwd=tmp_path / "nothing") == []
-    assert complete("show", "X", cwd=tmp_path / "nothing") == []
+    process = subprocess.run(["bash", "--norc", "-c", PRESS_TAB], env=env, capture_output=True, text=True, check=True)
+    assert (process.stdout, process.stderr) == ("tags/gap\n", "")
 
 
 @pytest.mark.parametrize(
