@@ -17,7 +17,7 @@ import yaml
 
 from conftest import ROOT
 from github_runner import Annotation, Outcome, Runner
-from render.sarif_schema import valid_run
+from render.findings import valid_run
 from sources.support import git, make_repository, write
 from tools import ABOUT_WARNING, definition, field, kiplint
 

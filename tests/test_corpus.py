@@ -9,11 +9,11 @@ import pytest
 
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
+from tools import rules_of
 
 TESTS = "clients-test"
 """The module whose definitions only exercise Kafka's generator."""
@@ -32,9 +32,8 @@ MODULES = {
 
 
 def check(folder: Path, root: Path) -> Result:
-    config = Config()
     inputs = [Input(path.relative_to(root).as_posix(), path.read_bytes()) for path in sorted(folder.glob("*.json"))]
-    return check_set(inputs, make_ruleset(config, load_rules(config, "")), directory=folder.name)
+    return check_set(inputs, rules_of(Config()), directory=folder.name)
 
 
 def lines(findings: list[Finding]) -> list[str]:
@@ -96,11 +95,9 @@ NEW_VERSIONS_ONLY = ("style/version-undocumented",)
 @pytest.mark.parametrize("folder", ["clients", "metadata", "group-coordinator"])
 def test_a_base_that_is_the_same_changes_no_finding(corpus: Path, folder: str) -> None:
     root = corpus / "kafka-trunk-2026-08"
-    config = Config()
-    rules = make_ruleset(config, load_rules(config, ""))
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted((root / folder).glob("*.json"))}
     messages = tuple(message for path, data in files.items() if (message := load(path, data).message))
     inputs = [Input(path, data) for path, data in files.items()]
-    result = check_set(inputs, rules, directory=folder, base=SchemaSet(messages, folder))
+    result = check_set(inputs, rules_of(Config()), directory=folder, base=SchemaSet(messages, folder))
     every = check(root / folder, root).findings
     assert lines(result.findings) == lines([finding for finding in every if finding.rule not in NEW_VERSIONS_ONLY])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,9 @@ import jsonpatch
 
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.text.decode import blank_comments
+from tools import rules_of
 
 TRUNK = "kafka-trunk-2026-08"
 
@@ -36,14 +35,8 @@ class Case:
     @property
     def findings(self) -> list[Finding]:
         inputs = [Input(path, data) for path, data in sorted(self.files.items())]
-        return check_set(inputs, rules(self.require), partial=self.single_file).findings
-
-
-@cache
-def rules(require: bool) -> RuleSet:
-    table = {"kip-1313/header-missing": RuleTable(params={"require": True})} if require else {}
-    config = Config(rules=table)
-    return make_ruleset(config, load_rules(config, ""))
+        required = {"kip-1313/header-missing": RuleTable(params={"require": True})} if self.require else {}
+        return check_set(inputs, rules_of(Config(rules=required)), partial=self.single_file).findings
 
 
 def cases(verdicts: Path, corpus: Path, name: str) -> Iterator[Case]:

@@ -22,7 +22,7 @@ from markdown_it import MarkdownIt
 
 from hostile import FORGED
 from kiplint.cli.process import WorkflowLog
-from render.sarif_schema import valid_run
+from render.findings import valid_run
 from tools import Ran, definition, environment, field, kiplint
 
 from .declared import NAMES as COMMANDS

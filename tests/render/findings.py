@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
+from pathlib import Path
 from typing import Any
+
+from jsonschema import Draft202012Validator
 
 from kiplint.commands.check.run import CheckResult
 from kiplint.engine.finding import Finding, Severity
@@ -40,6 +44,19 @@ def format_report(name: str, report: Report) -> str:
     out = io.StringIO()
     write(name, report, out)
     return out.getvalue()
+
+
+SARIF = Draft202012Validator(json.loads(Path(__file__).with_name("sarif.schema.json").read_text("utf-8")))
+
+
+def valid_run(document: Any) -> Any:
+    """The run of a SARIF log that holds to its schema, and to what no schema can say: indices lead to the rules named."""
+    SARIF.validate(document)
+    (run,) = document["runs"]
+    ids = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert len(ids) == len({*ids})
+    assert [ids[result["ruleIndex"]] for result in run["results"]] == [result["ruleId"] for result in run["results"]]
+    return run
 
 
 def many(number: int, severity: Severity = "error") -> list[Finding]:

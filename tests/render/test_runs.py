@@ -14,7 +14,7 @@ from cli.test_formats import SCHEMA
 from sources.support import git
 from tools import ABOUT_WARNING, Ran, definition, field, kiplint
 
-from .sarif_schema import valid_run
+from .findings import valid_run
 
 WARNING = "B has no about text; say in a sentence what it means"
 ERROR = "tag 1 of B comes after a gap: no field of Tags has tag 0; tags count up from 0 without gaps"

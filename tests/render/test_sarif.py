@@ -12,8 +12,7 @@ from kiplint.render.findings import sarif
 from kiplint.render.findings.sarif import message_text, uri
 from kiplint.render.report import Report, RuleInfo
 
-from .findings import finding, format_report, many, report
-from .sarif_schema import valid_run
+from .findings import finding, format_report, many, report, valid_run
 
 GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
 
