@@ -207,10 +207,8 @@ FLEXIBLE = '"3+": "2"'
         ({"headerVersions": {"0-2": "1", "3+": "2"}}, "XRequest", FLEXIBLE, f"// flexible\n    {FLEXIBLE} // since 3", {},
          '// flexible\n    "3-5": "2", // since 3\n    "6+": "3"\n'),
         ({}, "XResponse", '"0-5"', '"0-4"', {}, '"validVersions": "0-6"'),
-        ({}, "RequestHeader", "", "", {"tagged": True},
-         '"ClientInstanceId", "type": "uuid", "versions": "3+", "taggedVersions": "3+", "tag": 0, "ignorable": true,'),
     ],
-    ids=["a map keeps its comments", "a response lags behind", "the id is a tagged field"],
+    ids=["a map keeps its comments", "a response lags behind"],
 )  # fmt: skip
 def test_the_text_after_a_migration(
     others: dict[str, object], file: str, old: str, new: str, options: dict[str, Any], expected: str

@@ -32,20 +32,17 @@ MISROUTING: Final = 5
 """The version of ApiVersions that KIP-1242 brings, behind header 2."""
 
 
-def migrate(
-    schemas: SchemaSet, *, only: Collection[str] = (), only_declare: bool = False, tagged: bool = False
-) -> Migration:
+def migrate(schemas: SchemaSet, *, only: Collection[str] = (), only_declare: bool = False) -> Migration:
     """The edits that bring a set to KIP-1313, even if some of its RPCs conform; empty if all do.
 
     `only` names RPCs; the others get no version, but declare their headers, as all have to once some do.
-    `only_declare` adds the headers that versions have, and no version. `tagged` makes the id in the header a tagged
-    field.
+    `only_declare` adds the headers that versions have, and no version.
     """
     rpcs = sorted(client_rpcs(schemas), key=lambda rpc: rpc.name)
     selected_rpcs = [rpc for rpc in rpcs if not only or rpc.name in only]
     parts: list[Migration] = []
     if any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in selected_rpcs) and not only_declare:
-        parts.append(_add_instance_id(schemas.request_header, tagged=tagged))
+        parts.append(_add_instance_id(schemas.request_header))
     selected = [
         _declare_only(rpc) if only_declare or rpc.rpc_name in FROZEN else _add_header(rpc) for rpc in selected_rpcs
     ]
@@ -56,7 +53,7 @@ def migrate(
     return join(parts)
 
 
-def _add_instance_id(message: Message | None, *, tagged: bool) -> Migration:
+def _add_instance_id(message: Message | None) -> Migration:
     """RequestHeader with the version and the field in it; nothing when it has both."""
     version = WITH_INSTANCE_ID
     before = str(message.valid) if message else ""
@@ -74,9 +71,7 @@ def _add_instance_id(message: Message | None, *, tagged: bool) -> Migration:
         actions.append(f"version {version}")
     fields = document.find("/fields")
     if INSTANCE_ID not in message.by_name and fields is not None:
-        versions = str(VersionRange.of(version))
-        extra = {"taggedVersions": versions, "tag": 0, "ignorable": True} if tagged else {}
-        field = {"name": INSTANCE_ID, "type": "uuid", "versions": versions, **extra, "about": _ABOUT}
+        field = {"name": INSTANCE_ID, "type": "uuid", "versions": f"{version}+", "about": _ABOUT}
         last = fields.children[-1] if fields.children else None
         edits.add(insert_item(document, fields, field_text(document, field), last))
         actions.append(INSTANCE_ID)

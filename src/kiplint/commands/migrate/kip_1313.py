@@ -44,9 +44,6 @@ def command(
         bool,
         typer.Option("--only-declare", help="Add headerVersions as flexibleVersions implies them, and no new version."),
     ] = False,
-    tagged: Annotated[
-        bool, typer.Option("--tagged", help="Make the client instance id in the header a tagged field.")
-    ] = False,
     dry_run: DryRunOption = False,
     diff: DiffOption = False,
     output_format: FormOption = "text",
@@ -64,7 +61,6 @@ def command(
         only=only or (),
         except_telemetry=except_telemetry,
         only_declare=only_declare,
-        tagged=tagged,
         dry_run=dry_run or diff,
     )
     if diff:

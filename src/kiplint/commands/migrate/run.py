@@ -103,7 +103,6 @@ def migrate_kip_1313(
     only: Sequence[str] = (),
     except_telemetry: bool = False,
     only_declare: bool = False,
-    tagged: bool = False,
     dry_run: bool = False,
 ) -> MigrationResult:
     """Migrate the sets that have RPCs to KIP-1313, and write the files unless it is a `dry_run`.
@@ -122,7 +121,7 @@ def migrate_kip_1313(
         whole = len(names) == len(client_rpcs(schemas))
         if not names:
             return Migration()
-        return migrate(schemas, only=() if whole else names, only_declare=only_declare, tagged=tagged)
+        return migrate(schemas, only=() if whole else names, only_declare=only_declare)
 
     return _migrate([os.fspath(name) for name in sets], only, change, None if only_declare else unmet, dry_run)
 
