@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import string
 from pathlib import Path
 
@@ -154,20 +153,6 @@ def test_an_invalid_baseline_is_refused(text: bytes, message: str) -> None:
 
 
 SOME = Baseline(VERSION, ("set",), ())
-
-
-def test_paths_that_are_not_files(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for name, output in {
-        str(tmp_path / "pipe"): "it is not a file",
-        str(tmp_path): "Is a directory",
-        "/dev/zero": "it is not a file",
-        "nul\0": "there can be no file of that name",
-    }.items():
-        assert complaint(lambda name=name: read_baseline(name)) == f"cannot read the baseline {name}: {output}"  # type: ignore[misc]
-        assert complaint(lambda name=name: write_baseline(SOME, name, None)) == (  # type: ignore[misc]
-            f"cannot write the baseline {name}: {output}"
-        )
 
 
 @pytest.mark.parametrize("name", ["../victim.json", "link.json", "folder/victim.json"])

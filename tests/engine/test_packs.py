@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -176,26 +175,6 @@ def test_the_published_schema_takes_the_shipped_packs() -> None:
         validator.validate(json.loads(blank_comments(path.read_bytes())))
     assert not validator.is_valid({"pack": "House", "rules": []})
     assert not validator.is_valid({"pack": "house", "rules": [rule(sevrity="error")]})
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("none.json5", "No such file or directory"),
-        ("", "Is a directory"),
-        ("bytes", "it is not UTF-8"),
-        ("pipe", "it is not a file"),
-        ("/dev/zero", "it is not a file"),
-        ("large", "it has more than 1 MiB; divide it"),
-        ("a\0b", "there can be no file of that name"),
-    ],
-)
-def test_invalid_packs(tmp_path: Path, name: str, expected: str) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
-    (tmp_path / "large").write_bytes(b" " * (1 << 21))
-    file = str(tmp_path / name)
-    assert complaint(lambda: load_pack(file)) == f"cannot read the rule pack {file}: {expected}"
 
 
 # What rules give as their reasons is what happened, and all that speak of one thing say the same of it

@@ -68,9 +68,3 @@ def test_duplicate_tags(numbers: list[int | None], others: dict[str, str]) -> No
 def test_skipped_tags(numbers: list[int | None], gaps: dict[str, int]) -> None:
     whole = tags(*numbers)
     assert by_field(whole, whole.skipped_tags) == gaps
-
-
-def test_tags_count_in_each_struct() -> None:
-    inner = [field("C", tag=0, taggedVersions="3+"), field("D", tag=2, taggedVersions="3+")]
-    whole = message(field("A", tag=0, taggedVersions="3+"), field("B", "S", fields=inner))
-    assert [x.skipped_tags for x in (whole, *whole.structs)] == [{}, {1: 1}]

@@ -30,16 +30,6 @@ def test_valid_versions(valid: str, value: str, dead: bool, problem: bool) -> No
     assert (str(request.valid), request.is_dead, bool(request.valid_problem)) == (value, dead, problem)
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "expected", "problem"),
-    [("2+", "2+", True, False), ("none", "none", True, False), ("", "none", True, False), (None, "none", False, False),
-     ("x", "none", True, True)],
-)  # fmt: skip
-def test_flexible_versions(text: str | None, value: str, expected: bool, problem: bool) -> None:
-    result = message(flexibleVersions=text)
-    assert (str(result.flexible), result.declares_flexible, bool(result.flexible_problem)) == (value, expected, problem)
-
-
 @pytest.mark.parametrize(("note", "version"), [("// Version 5 adds it.", None), ("// Version 4 adds it.", 5), ("", 5)])
 def test_undocumented_version(note: str, version: int | None) -> None:
     text = definition().replace(b"{", b"{ " + note.encode() + b"\n", 1)

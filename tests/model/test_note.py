@@ -6,7 +6,7 @@ import pytest
 
 from kiplint.model.load import load
 from kiplint.model.message import Message
-from kiplint.model.notes import like_of, names_of, read_versions
+from kiplint.model.notes import names_of, read_versions
 from kiplint.model.schemas import SchemaSet
 from tools import definition, field
 
@@ -59,19 +59,6 @@ def test_sentences() -> None:
 )
 def test_names(rest: str, names: dict[str, bool]) -> None:
     assert {name.name: name.sure for name in names_of(rest)} == names
-
-
-@pytest.mark.parametrize(
-    ("rest", "like"),
-    [
-        (" is the same as version 0, and adds X", 0),
-        (" is identical to v3 but for X", 3),
-        (" removes X and adds Y", -1),
-        (" returns the same errors", -1),
-    ],
-)
-def test_the_version_that_is_the_same(rest: str, like: int) -> None:
-    assert like_of(rest) == like
 
 
 @pytest.mark.parametrize(

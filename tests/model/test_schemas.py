@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.layout import layout
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from tools import field, message, rpc, schema_set
@@ -79,27 +78,6 @@ def test_a_set_of_zookeeper_has_the_rpcs_of_its_controller(key: int, versions: s
 
 
 # One line for each element, and which facts are public
-
-
-def test_an_element_is_shown_on_one_line() -> None:
-    inner = field("Partitions", "[]FetchPartition", fields=[field("Id", "int32")])
-    fetch = message(field("Topics", "[]FetchTopic", fields=[inner]), name="FetchRequest", validVersions="4-18")
-    schemas = SchemaSet((fetch,), "src/resources/clients")
-    topics = fetch.fields[0]
-    assert topics.struct
-    assert [repr(element) for element in (fetch, topics.struct.fields[0], topics.struct, schemas, schemas.rpcs[0])] == [
-        "<Message FetchRequest 4-18>",
-        "<Field FetchRequest.Topics.Partitions: []FetchPartition 0+>",
-        "<Struct FetchRequest.Topics: 1 field>",
-        "<SchemaSet clients: 1 message>",
-        f"<Rpc Fetch: API key {fetch.api_key}>",
-    ]
-    assert repr(SchemaSet((fetch,))) == "<SchemaSet: 1 message>"
-    body = layout(fetch, 4)
-    assert (repr(body), repr(body.slots[0])) == (
-        "<Layout: 1 field, 0 tagged>",
-        "<Slot Topics: compact array of FetchTopic>",
-    )
 
 
 @pytest.mark.parametrize(

@@ -153,11 +153,6 @@ def test_unknown_properties(name: str, hint: str) -> None:
         ),
         (document(type="Request"), "/type", '"Request" is not a value of "type"; did you mean request?'),
         (
-            document(type="coordinator_key"),
-            "/type",
-            '"coordinator_key" is not a value of "type"; did you mean coordinator-key?',
-        ),
-        (
             document(field(entityType=4)),
             "/fields/0/entityType",
             '4 is not a value of "entityType"; it is one of unknown, transactionalId, producerId, groupId, topicName, '
