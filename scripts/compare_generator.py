@@ -155,15 +155,15 @@ def compare(sets: dict[str, dict[str, bytes]], mutations: list[Mutation], genera
     config = Config()
     rules = make_ruleset(config, load_rules(config, ""))
 
-    def errors(files: dict[str, bytes], directory: str = "", *, partial: bool) -> tuple[str, ...]:
+    def errors(files: dict[str, bytes], directory: str = "", *, single_file: bool) -> tuple[str, ...]:
         inputs = [Input(path, data) for path, data in sorted(files.items())]
-        result = check_set(inputs, rules, partial=partial, directory=directory)
+        result = check_set(inputs, rules, single_file=single_file, directory=directory)
         return tuple(sorted({finding.rule for finding in result.findings if finding.severity == "error"}))
 
     cases = [(files, TYPES.get(name, ())) for name, files in sets.items()]
     cases += [({Path(mutation.path).name: mutation.text.encode()}, ()) for mutation in mutations]
-    own = [errors(files, name, partial=False) for name, files in sets.items()]
-    own += [errors({mutation.path: mutation.text.encode()}, partial=True) for mutation in mutations]
+    own = [errors(files, name, single_file=False) for name, files in sets.items()]
+    own += [errors({mutation.path: mutation.text.encode()}, single_file=True) for mutation in mutations]
     about = [*sets, *(f"{mutation.path}: {mutation.change}" for mutation in mutations)]
     return [Verdict(*parts) for parts in zip(about, generator.refusals(cases), own, strict=True)]
 

@@ -123,13 +123,13 @@ def definition(*fields: dict[str, Any], **others: Any) -> bytes:
 
 
 def check(
-    files: Mapping[str, bytes] | bytes, config: Config | None = None, base: str = "", *, partial: bool = True
+    files: Mapping[str, bytes] | bytes, config: Config | None = None, base: str = "", *, single_file: bool = True
 ) -> list[Finding]:
     """What a configuration's rules find in the files of a set; a single text is XRequest.json."""
     if isinstance(files, bytes):
         files = {"XRequest.json": files}
     rules = rules_of(config or Config(), base)
-    return check_set([Input(path, data) for path, data in files.items()], rules, partial=partial).findings
+    return check_set([Input(path, data) for path, data in files.items()], rules, single_file=single_file).findings
 
 
 RULESETS: dict[str, RuleSet] = {}

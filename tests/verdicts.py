@@ -36,7 +36,7 @@ class Case:
     def findings(self) -> list[Finding]:
         inputs = [Input(path, data) for path, data in sorted(self.files.items())]
         required = {"kip-1313/header-missing": RuleTable(params={"require": True})} if self.require else {}
-        return check_set(inputs, rules_of(Config(rules=required)), partial=self.single_file).findings
+        return check_set(inputs, rules_of(Config(rules=required)), single_file=self.single_file).findings
 
 
 def cases(verdicts: Path, corpus: Path, name: str) -> Iterator[Case]:

@@ -66,7 +66,7 @@ def test_a_needed_rpc_that_cannot_be_read_is_not_missing() -> None:
 def test_a_partial_set_misses_no_half() -> None:
     files = {"XRequest.json": half("request")}
     assert ids(check(files, CONFIG)) == []
-    assert ids(check(files, CONFIG, partial=False)) == ["rpc/response-missing"]
+    assert ids(check(files, CONFIG, single_file=False)) == ["rpc/response-missing"]
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_every_rpc_can_be_bumped(files: Files, *, is_migrated: bool) -> None:
     findings = [
         {
             (finding.rule, finding.path, finding.pointer)
-            for finding in check(tree, partial=False)
+            for finding in check(tree, single_file=False)
             if finding.severity != "info"
         }
         for tree in (before, now)

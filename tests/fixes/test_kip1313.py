@@ -47,7 +47,7 @@ def test_the_result_has_no_new_error_or_warning(files: Files, migrated_files: Fi
     before, now = (
         {
             (finding.rule, finding.path, finding.pointer)
-            for finding in check(tree, partial=False)
+            for finding in check(tree, single_file=False)
             if finding.severity != "info"
         }
         for tree in (files, migrated_files)
@@ -135,7 +135,7 @@ def test_only_declare_writes_what_flexible_versions_implies(files: Files) -> Non
             headers = [entry.header for entry in now[name].header_ranges]
             assert all(header != two for header, two in itertools.pairwise(headers))
     config = Config(select=["kip-1313"], rules={"kip-1313/header-missing": RuleTable(params={"require": True})})
-    assert not check(result, config, partial=False)
+    assert not check(result, config, single_file=False)
     assert not migrate(schemas(result), only_declare=True).files
 
 
@@ -301,7 +301,7 @@ def test_what_would_not_reach_the_goal_is_left(
     assert look in " ".join(rows[row_name].look)
     states = {row.state for name, row in rows.items() if name not in {row_name, "SaslHandshake"}}
     assert states == ({"left", "dead"} if row_name == "RequestHeader" else {"migrated", "dead"})
-    ours = [finding for finding in check(now, partial=False) if row_name not in finding.path]
+    ours = [finding for finding in check(now, single_file=False) if row_name not in finding.path]
     assert not [finding for finding in ours if finding.severity != "info" and finding.rule != "kip-1313/header-missing"]
 
 

@@ -56,7 +56,7 @@ def test_versions_of_a_pair(first: str, second: str, common: str, lagging: str, 
 
 
 def test_a_partial_set_says_so_of_its_rpcs() -> None:
-    (pair,) = SchemaSet((message(),), "clients", partial=True).rpcs
+    (pair,) = SchemaSet((message(),), "clients", single_file=True).rpcs
     assert pair.may_be_partial
 
 

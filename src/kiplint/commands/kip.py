@@ -287,7 +287,7 @@ def _check(
     for directory, files in directories.items():
         inputs = [Input(path, data, path in blocks) for path, data in files.items()]
         if any(item.is_reported for item in inputs):
-            result = check_set(inputs, rules, directory=directory, partial=not base.sets)
+            result = check_set(inputs, rules, directory=directory, single_file=not base.sets)
             findings += [finding.at(*in_kip(finding.path, finding.span)) for finding in result.findings]
     changes: list[ChangeFinding] = []
     if base.sets:

@@ -127,7 +127,7 @@ def rollout(
     `rules` decide what is wrong or missing, by default those of `rollout_rules` as they are shipped. A
     version is released when one of the `releases` has it, without releases when the base has it.
     """
-    head = SchemaSet(head.messages, head.directory, head.partial, head.unparsable_names, head.selected, base)
+    head = SchemaSet(head.messages, head.directory, head.is_single_file, head.unparsable_names, head.selected, base)
     view = _Rollout(head, base, header, rules or rollout_rules(header), releases)
     rows = [view.row(rpc) for rpc in view.rpcs]
     present = {row.api_key for row in rows}

@@ -76,7 +76,7 @@ def read_base(
             for files in open_sets([name], lambda path: True, repository=repository):
                 definitions = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
                 inputs = [Input(file.path, file.data) for file in definitions]
-                result = check_set(inputs, rules, partial=files.single_file)
+                result = check_set(inputs, rules, single_file=files.single_file)
                 counts.update(finding.fingerprint for finding in result.findings)
                 messages.update((finding.fingerprint, finding.message) for finding in result.findings)
                 files_by_path |= {file.path.removeprefix(prefix): file.data for file in definitions}

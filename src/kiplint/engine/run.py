@@ -48,13 +48,13 @@ def check_set(
     rules: RuleSet,
     *,
     directory: str = "",
-    partial: bool = False,
+    single_file: bool = False,
     fixer: FixFunction | None = None,
     base: SchemaSet | None = None,
 ) -> Result:
     """Check the files of one schema set against all rules.
 
-    `partial`: the rest of the set is unknown, so a missing request or response is not a violation. With a `fixer` the
+    `single_file`: the rest of the set is unknown, so a missing request or response is no mistake. With a `fixer` the
     findings carry their fixes. With a `base`, what it has is not to blame for what the set adds.
     """
     definitions: list[Definition] = []
@@ -65,7 +65,7 @@ def check_set(
             paths.add(path)
     messages = tuple(definition.message for definition in definitions if definition.message)
     unparsable = _unparsable_names(definitions)
-    schemas = SchemaSet(messages, directory, partial, unparsable, frozenset(paths), base)
+    schemas = SchemaSet(messages, directory, single_file, unparsable, frozenset(paths), base)
     violations = [*file_violations(definitions, paths, rules), *set_violations(schemas, rules, paths)]
     violations = [_at_reported_message(violation, paths) for violation in violations]
     reported = [definition for definition in definitions if definition.file in paths]

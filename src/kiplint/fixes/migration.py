@@ -126,7 +126,7 @@ def prove(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal |
 
     def check(data: Files) -> CheckedFiles:
         inputs = (Input(file.path, data[file.path]) for file in files.files)
-        result = check_set(inputs, rules, directory=files.directory, partial=files.single_file)
+        result = check_set(inputs, rules, directory=files.directory, single_file=files.single_file)
         return CheckedFiles(data, result.findings)
 
     before = check({file.path: file.data for file in files.files})

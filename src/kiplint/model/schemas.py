@@ -135,12 +135,14 @@ _SUFFIXES = tuple(suffix for _, suffix in _PARTNERS.values())
 class SchemaSet:
     """The messages of one directory, as Kafka's generator takes them.
 
-    `partial` means that a single file stands for a set that is not known. `selected` are the files whose findings are
+    `single_file` means that a file stands for a set that is not known. `selected` are the files whose findings are
     reported, None for all; `base` is the set that it is compared with.
     """
 
     directory: str
     """The path of the directory; empty where it is not known."""
+    is_single_file: bool
+    """Whether the set is a single file whose siblings are not known."""
     unparsable_names: frozenset[str]
     """The likely names of the messages in files that cannot be read."""
 
@@ -148,14 +150,14 @@ class SchemaSet:
         self,
         messages: tuple[Message, ...],
         directory: str = "",
-        partial: bool = False,
+        single_file: bool = False,
         unparsable_names: frozenset[str] = frozenset(),
         selected: frozenset[str] | None = None,
         base: SchemaSet | None = None,
     ) -> None:
         self._messages = messages
         self.directory = directory
-        self.partial = partial
+        self.is_single_file = single_file
         self.unparsable_names = unparsable_names
         self.selected = selected
         for message in messages:
@@ -219,11 +221,6 @@ class SchemaSet:
         """The message ResponseHeader, or None."""
         return self.by_name.get("ResponseHeader")
 
-    @cached_property
-    def is_single_file(self) -> bool:
-        """Whether the set is a single file whose siblings are not known."""
-        return self.partial
-
     # RPCs and API keys
 
     @cached_property
@@ -237,7 +234,7 @@ class SchemaSet:
                     if pair[place] is None or self.key_owners.get((message.type, message.api_key), message) is message:
                         pair[place] = message
         return tuple(
-            Rpc(key, *pair, partial=self.partial or self._may_be_incomplete(pair))
+            Rpc(key, *pair, partial=self.is_single_file or self._may_be_incomplete(pair))
             for (_, key), pair in sorted(pairs.items())
         )
 
@@ -314,7 +311,7 @@ class SchemaSet:
     @cached_property
     def declares_listeners(self) -> bool:
         """Whether requests of the set state their listeners, as Kafka's do since 2.8; true for a single file."""
-        return self.partial or any(message.declares_listeners for message in self._messages)
+        return self.is_single_file or any(message.declares_listeners for message in self._messages)
 
     @cached_property
     def live_requests(self) -> int:

@@ -57,7 +57,7 @@ def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDi
     def check(data: Files) -> CheckedFiles:
         inputs = (Input(file.path, data[file.path], file.is_reported) for file in files)
         is_single = len(files) == 1
-        result = check_set(inputs, rules, directory=schemas.directory, partial=is_single, fixer=make_fixes)
+        result = check_set(inputs, rules, directory=schemas.directory, single_file=is_single, fixer=make_fixes)
         return CheckedFiles(data, result.findings)
 
     state = check({file.path: file.data for file in files})

@@ -253,7 +253,7 @@ def _check(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) 
         (Input(file.path, file.data, file.is_reported) for file in schemas.files),
         options.rules,
         directory=schemas.directory,
-        partial=schemas.single_file,
+        single_file=schemas.single_file,
         fixer=_make_fixes if options.with_fixes or options.fix or options.diff else None,
         base=base.at(schemas.directory) if base else None,
     )
