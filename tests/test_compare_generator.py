@@ -9,8 +9,8 @@ import json
 import random
 import re
 import shutil
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,17 +52,34 @@ def kafka(tmp_path: Path) -> Path:
     return checkout
 
 
-def compare(kafka: Path, refuses: str, *words: str) -> tuple[int, list[str]]:
-    """The exit code and the lines, with a generator that refuses the text of a file under a condition of Java."""
+Compare = Callable[..., tuple[int, list[str]]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Compare:
+    """A function that runs the script: its exit code and its lines."""
+
+    def call(*words: str | Path) -> tuple[int, list[str]]:
+        monkeypatch.setattr(sys, "argv", ["compare_generator.py", *map(str, words)])
+        return compare_generator.main(), "".join(capsys.readouterr()).splitlines()
+
+    return call
+
+
+@pytest.fixture
+def compare(kafka: Path, run: Compare) -> Compare:
+    """The same, with a generator that refuses the text of a file under a condition of Java."""
     source = kafka / "generator/src/main/java/org/apache/kafka/message/MessageGenerator.java"
-    source.write_text(STAND_IN % refuses, "utf-8")
-    command = [sys.executable, "scripts/compare_generator.py", str(kafka), str(kafka), *words]
-    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return process.returncode, (process.stdout + process.stderr).splitlines()
+
+    def call(refuses: str, *words: str) -> tuple[int, list[str]]:
+        source.write_text(STAND_IN % refuses, "utf-8")
+        return run(kafka, kafka, *words)
+
+    return call
 
 
-def test_what_only_the_generator_refuses_is_listed(kafka: Path) -> None:
-    code, lines = compare(kafka, "true", "--mutations", "60")
+def test_what_only_the_generator_refuses_is_listed(compare: Compare) -> None:
+    code, lines = compare("true", "--mutations", "60")
     refusals = [
         line
         for line in lines
@@ -80,8 +97,8 @@ def test_what_only_the_generator_refuses_is_listed(kafka: Path) -> None:
     assert len(refusals) == int(summary[2])
 
 
-def test_what_only_kiplint_refuses_is_listed_unless_it_is_meant_to_be_stricter(kafka: Path) -> None:
-    code, lines = compare(kafka, "false", "--mutations", "150")
+def test_what_only_kiplint_refuses_is_listed_unless_it_is_meant_to_be_stricter(compare: Compare) -> None:
+    code, lines = compare("false", "--mutations", "150")
     assert code == 1
     rules = {rule for line in lines[:-2] for rule in line.partition("refused only by kiplint: ")[2].split(", ")}
     stricter = {rule.split()[0] for rule in lines[-2].partition(": ")[2].split(", ")}
@@ -89,8 +106,8 @@ def test_what_only_kiplint_refuses_is_listed_unless_it_is_meant_to_be_stricter(k
     assert {"fields/unknown-type", "versions/field-above-valid"} <= stricter - rules
 
 
-def test_without_a_disagreement_it_succeeds(kafka: Path) -> None:
-    code, lines = compare(kafka, "false", "--mutations", "0")
+def test_without_a_disagreement_it_succeeds(compare: Compare) -> None:
+    code, lines = compare("false", "--mutations", "0")
     assert (code, lines[-1]) == (
         0,
         "1 sets and 0 mutations, seed 1: the generator refuses 0, kiplint 0; 0 disagreements",
@@ -106,16 +123,11 @@ def test_a_seed_gives_the_same_mutations_each_of_which_changes_a_file(kafka: Pat
     assert [mutation for mutation in first if json.loads(mutation.text) in originals] == []
 
 
-def test_a_generator_that_does_not_compile_is_reported(kafka: Path) -> None:
-    code, lines = compare(kafka, "nonsense", "--mutations", "1")
+def test_a_generator_that_does_not_compile_is_reported(compare: Compare) -> None:
+    code, lines = compare("nonsense", "--mutations", "1")
     assert code == 2
     assert lines[0].startswith("error: javac exited with 1: ")
 
 
-def test_a_directory_without_definitions_is_refused(tmp_path: Path) -> None:
-    command = [sys.executable, "scripts/compare_generator.py", str(tmp_path), str(tmp_path)]
-    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (process.returncode, process.stderr) == (
-        2,
-        f"error: {tmp_path} has no definitions; name a checkout of Kafka\n",
-    )
+def test_a_directory_without_definitions_is_refused(tmp_path: Path, run: Compare) -> None:
+    assert run(tmp_path, tmp_path) == (2, [f"error: {tmp_path} has no definitions; name a checkout of Kafka"])

@@ -12,7 +12,10 @@ import pytest
 from conftest import ROOT
 from tools import environment
 
-SCRIPT = ROOT / "scripts" / "new_rule.py"
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import new_rule
+
 FOLDERS = ("rules", "fixtures", "src", "tests")
 
 
@@ -26,8 +29,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return there
 
 
-def begin(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, SCRIPT, *words], cwd=tree, capture_output=True, text=True, check=False)
+@pytest.fixture(autouse=True)
+def _in_the_tree(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(new_rule, "ROOT", tree)
 
 
 def run_tests(tree: Path, rule: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -42,10 +46,9 @@ def test_new_rules_pass_the_test_of_all_rules(tree: Path) -> None:
     """One in a pack that is there, one in a pack of its own, one about a KIP, whose sentences are listed."""
     rules = ("tags/of-no-use", "acme/of-no-use", "kip-9999/of-no-use")
     for rule in rules:
-        process = begin(tree, rule)
-        assert (process.returncode, process.stderr) == (0, "")
-        assert f"fixtures/{rule}/bad" in process.stdout
-        assert ("docs/kips.json" in process.stdout) is rule.startswith("kip-")
+        next_steps = new_rule.begin(rule)
+        assert f"fixtures/{rule}/bad" in next_steps
+        assert ("docs/kips.json" in next_steps) is rule.startswith("kip-")
     for options in (("--accept",), ()):
         tests = run_tests(tree, "of-no-use", *options)
         assert "6 passed" in tests.stdout, tests.stdout
@@ -72,9 +75,9 @@ REFUSALS = {
 }
 
 
-def test_what_is_refused(tree: Path) -> None:
+def test_what_is_refused(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = texts(tree)
     for rule, expected in REFUSALS.items():
-        process = begin(tree, rule)
-        assert (process.returncode, process.stdout, process.stderr) == (1, "", f"error: {expected}\n")
+        assert new_rule.main([rule]) == 1
+        assert capsys.readouterr() == ("", f"error: {expected}\n")
     assert texts(tree) == before
