@@ -120,36 +120,6 @@ def test_one_entry_for_a_cause(checkout: Path) -> None:
     assert entries(select=["rpc"]) == []
 
 
-def test_one_entry_for_the_tags_of_a_struct(checkout: Path) -> None:
-    tags = [field(name, "int8", about=f"{name}.", tag=tag, taggedVersions="0+") for tag, name in enumerate(("A", "B"))]
-    commit(checkout, things(OLD, *tags))
-    write(checkout, things(OLD, tags[0] | {"tag": 5}, tags[1]))
-    (entry,) = review(base="HEAD", released=["HEAD"]).findings
-    assert (entry.rule, [also.rule for also in entry.also]) == ("tags/gap", ["compat/tag-changed"])
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "entry"),
-    [
-        (b'"validVersions": "0-1"', b'"validVersions": "1-0"', ("versions/invalid-range", "compat/version-dropped")),
-        (b'"name": "Id"', b'"name": "I d"', ("fields/invalid-name", "compat/field-renamed")),
-    ],
-    ids=("of the message", "of a field"),
-)
-def test_an_error_and_the_break_that_it_causes(checkout: Path, old: bytes, new: bytes, entry: tuple[str, str]) -> None:
-    file = "schemas/ThingResponse.json"
-    text = things(OLD)[file]
-    assert text.count(old) == 1
-    write(checkout, {file: text.replace(old, new)})
-    assert [(entry.rule, entry.changes[0].rule) for entry in review().findings if entry.changes] == [entry]
-
-
-def test_a_rename_is_one_entry(checkout: Path) -> None:
-    file = "schemas/ThingResponse.json"
-    write(checkout, {file: things(OLD)[file].replace(b'"Id"', b'"Name"')})
-    assert entries() == [("compat/field-renamed", "source")]
-
-
 def test_the_fix_is_in_the_patch(checkout: Path) -> None:
     write(checkout, things(OLD, field("Sizes", "int64[]", about="How large.", tag=0, taggedVersions="0+")))
     result = review()
