@@ -180,7 +180,7 @@ def test_authors_go_by_the_mailmap(tmp_path: Path, form: str) -> None:
 
 
 def test_a_directory_has_no_parents() -> None:
-    revision = {"lineage": "x", "position": 0, "commit": "", "parents": None, "kind": "directory", "location": "x"}
+    revision = {"lineage": "x", "position": 0, "commit": "", "parents": None, "location": None}
     revisions = pa.Table.from_pylist([{**revision, "release": None, "time": None}])
     lives = pa.Table.from_pylist([], pa.schema([("lineage", pa.string())]))
     assert attribute(lives.schema)(lives, revisions).num_rows == 0

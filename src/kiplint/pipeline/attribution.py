@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from kiplint.pipeline.commits import inner_commit, is_of_tags
-from kiplint.pipeline.history import GIT
 from kiplint.pipeline.rows import Row, table
 from kiplint.sources.git import open_repository
 from kiplint.sources.schema_files import SourceError
@@ -79,7 +78,7 @@ def find_bases(history: Iterable[Row], releases: list[Release]) -> dict[str, dic
     release_lines = {release.lineage for release in releases}
     parents: dict[str, set[str]] = {}
     if release_lines and lines.keys() - release_lines:
-        places = {row["lineage"]: row["location"] for row in history if row["kind"] == GIT}
+        places = {row["lineage"]: row["location"] for row in history if row["location"]}
         for lineage, place in places.items():
             with suppress(SourceError, OSError):
                 _add_parents(parents, place, lineage, list(lines[lineage]))
@@ -192,7 +191,7 @@ def _releases(
 def _inner_commits(history: Iterable[Row], lives: Iterable[Row]) -> dict[tuple[str, str, str], Row]:
     """The commits behind the merges that brought something, by line, merge and path."""
     merges = {
-        (row["lineage"], row["commit"]): row["location"] for row in history if row["kind"] == GIT and row["parents"] > 1
+        (row["lineage"], row["commit"]): row["location"] for row in history if row["location"] and row["parents"] > 1
     }
     inner: dict[tuple[str, str, str], Row] = {}
     for place in {(life["lineage"], life["introduced_commit"], life["path"]) for life in lives}:

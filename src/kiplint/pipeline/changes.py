@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import pyarrow as pa
+from msgspec.structs import asdict
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -23,31 +24,19 @@ from kiplint.pipeline.messages import number
 from kiplint.pipeline.rows import Row, arrow, cogroup, table
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from kiplint.pipeline.lake import Lake
     from kiplint.pipeline.rules import Rules
 
 PAIR: Final = ["old_root", "root"]
 NEIGHBOURS: Final = 32
-"""How many revisions of a line belong to one group: they share most files, which a group is sent once."""
-_OWN: Final = [
-    "rule",
-    "severity",
-    "breaks",
-    "kind",
-    "message_name",
-    "message_type",
-    "versions",
-    "field",
-    "path",
-    "line",
-    "column",
-    "end_line",
-    "end_column",
-    "message",
-    "unproven",
-]
+"""How many revisions of a line belong to one group."""
+
+
+def group_of(*columns: str) -> Column:
+    """The group of the revision `first`: those near to each other share most files, which a group is sent once."""
+    return F.concat_ws(" ", *columns, F.floor(F.col("first.position") / NEIGHBOURS).cast("string"))
 
 
 def changes(lake: Lake, rules: Rules) -> DataFrame:
@@ -58,8 +47,7 @@ def changes(lake: Lake, rules: Rules) -> DataFrame:
     pairs = pairs.union(merges(lake.read("revisions"), sets, lake.upstream).select(*pairs.columns))
     first = F.min(F.struct("source", "lineage", "position")).alias("first")
     pairs = lake.missing(pairs.groupBy(*PAIR).agg(first), "changes", *PAIR, rules_id=rules.id)
-    nth = F.floor(F.col("first.position") / NEIGHBOURS).cast("string")
-    pairs = pairs.select(F.concat_ws(" ", "first.source", "first.lineage", nth).alias("group"), "first.position", *PAIR)
+    pairs = pairs.select(group_of("first.source", "first.lineage").alias("group"), "first.position", *PAIR)
     sides = pairs.select("group", F.explode(F.array(*PAIR)).alias("side")).distinct()
     uses = sides.join(sets.withColumnRenamed("root", "side"), "side").join(lake.read("files"), "tree")
     uses = uses.groupBy("group", "blob").agg(F.collect_list(F.struct("side", "directory", "name")).alias("uses"))
@@ -130,7 +118,7 @@ def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
 
 def _change(change: Change, finding: ChangeFinding) -> dict[str, Any]:
     return {
-        **{name: getattr(finding, name) for name in _OWN},
+        **asdict(finding),
         **{name: getattr(finding, name) or None for name in ("url", "old_path", "old_line", "old_column")},
         "api_key": number(change.message.api_key),
         "old": json.dumps(dict(finding.old), default=str),

@@ -43,7 +43,7 @@ def drift(lake: Lake) -> DataFrame:
         .groupBy("source", "lineage")
         .agg(F.max_by("commit", "position").alias("commit"), F.max_by("root", "position").alias("root"))
     )
-    path = F.when(F.col("directory") == "", F.col("name")).otherwise(F.concat_ws("/", "directory", "name"))
+    path = F.concat_ws("/", F.expr("nullif(directory, '')"), "name")
     ours = newest.join(files, "root").select("source", "lineage", "commit", path.alias("path"), "blob")
     schema = lake.schemas["drift"]
     rivals = cogroup(ours.join(messages, "blob"), theirs.join(messages, "blob"), *RIVALS)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+from msgspec.structs import asdict
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -14,6 +15,7 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.rule import PARTNER_MISSING
 from kiplint.engine.run import check_both
 from kiplint.fixes.fixers import make_fixes
+from kiplint.pipeline.changes import group_of
 from kiplint.pipeline.rows import Row, arrow, spread, table
 
 if TYPE_CHECKING:
@@ -22,26 +24,8 @@ if TYPE_CHECKING:
     from kiplint.pipeline.lake import Lake
     from kiplint.pipeline.rules import Rules
 
-NEIGHBOURS: Final = 32
-"""How many revisions of a line belong to one group: they share most files, which a group is sent once."""
 OTHER_HALF: Final = {"Request": "Response", "Response": "Request", "Key": "Value", "Value": "Key"}
 """The ends of the names of an RPC's two halves."""
-_OWN: Final = [
-    "severity",
-    "message",
-    "line",
-    "column",
-    "end_line",
-    "end_column",
-    "pointer",
-    "message_name",
-    "rule",
-    "fingerprint",
-    "place",
-    "fixable",
-    "url",
-    "instead",
-]
 
 
 def findings(lake: Lake, rules: Rules) -> DataFrame:
@@ -49,7 +33,7 @@ def findings(lake: Lake, rules: Rules) -> DataFrame:
     files, places = lake.read("files"), lake.read("sets").join(lake.read("revisions"), "root")
     done = lake.read("findings").where(F.col("rules_id") == rules.id)
     first = places.groupBy("tree").agg(F.min(F.struct("source", "lineage", "directory", "position")).alias("first"))
-    group = F.concat_ws(" ", *(f"first.{name}" for name in ("source", "lineage", "directory")), _nth_group("first"))
+    group = group_of("first.source", "first.lineage", "first.directory")
     sets = files.join(done.select("tree").distinct(), "tree", "left_anti").join(first, "tree", "left")
     done_files = done.where("tree IS NULL").select("name", "blob").distinct().withColumn("is_done", F.lit(True))
     is_fresh = F.row_number().over(Window.partitionBy("name", "blob").orderBy("tree")) == 1
@@ -60,10 +44,6 @@ def findings(lake: Lake, rules: Rules) -> DataFrame:
     texts = spread(uses.join(lake.read("blobs").select("blob", "data"), "blob"), "group")
     schema = lake.schemas["findings"]
     return texts.groupBy("group").applyInArrow(check_in_arrow(rules, arrow(schema)), schema)
-
-
-def _nth_group(first: str) -> Any:
-    return F.floor(F.col(f"{first}.position") / NEIGHBOURS).cast("string")
 
 
 def check_in_arrow(rules: Rules, schema: pa.Schema) -> Callable[[pa.Table], pa.Table]:
@@ -109,7 +89,7 @@ def _rows(key: Row, some: Sequence[Finding], blobs: Mapping[str, str], rules: Ru
     for finding in some:
         yield {
             **key,
-            **{name: getattr(finding, name) for name in _OWN},
+            **asdict(finding),
             "name": finding.path,
             "blob": blobs[finding.path],
             "rule_source": finding.source,

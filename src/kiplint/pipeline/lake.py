@@ -35,6 +35,8 @@ RUN: Final = "run-"
 """How the names of the folders begin that Spark writes to, one for each commit."""
 MANY_FILES: Final = 50
 """A table with more files is compacted at the end of a run."""
+ADD: Final = ("size", "partitionValues", "modificationTime", "dataChange", "stats")
+"""What the log says of a file behind its path."""
 ONCE: Final = CommitProperties(max_commit_retries=0)
 
 
@@ -174,17 +176,7 @@ def _actions(folder: Path, by: list[str]) -> list[AddAction]:
         if file.is_file() and file.suffix != ".parquet":  # checksums, and a mark that Spark was done
             file.unlink()
     adds = [log["add"] for log in logs if "add" in log and json.loads(log["add"]["stats"])["numRecords"]]
-    return [
-        AddAction(
-            f"{folder.name}/{add['path']}",
-            add["size"],
-            add["partitionValues"],
-            add["modificationTime"],
-            data_change=True,
-            stats=add["stats"],
-        )
-        for add in adds
-    ]
+    return [AddAction(f"{folder.name}/{add['path']}", *(add[name] for name in ADD)) for add in adds]
 
 
 def _without_source(schema: StructType) -> StructType:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+from msgspec.structs import asdict
 from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.compat.negotiation.negotiate import Offer, Side, agree, broker_side, client_side, exchange
@@ -92,12 +93,8 @@ def negotiate_cells(client: Side, broker: Side, as_client: Side) -> Iterator[Row
             "name": ours.name if ours else theirs.name if theirs else None,
             "lowest": common.lowest if common else None,
             "highest": common.highest if common else None,
-            "chosen": agreement.chosen,
-            "request_header": agreement.request_header,
-            "response_header": agreement.response_header,
+            **asdict(agreement),
             "instance_id": (agreement.request_header or 0) >= WITH_INSTANCE_ID,
-            "deprecated": agreement.deprecated,
-            "status": agreement.status,
             "broker_name": theirs.name if theirs else None,
             "client_lowest": own[0],
             "client_highest": own[1],

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.pipeline.attribution import attribute
 from kiplint.pipeline.changes import neighbours
+from kiplint.pipeline.history import GIT
 from kiplint.pipeline.rows import arrow, cogroup, spread, table
 
 if TYPE_CHECKING:
@@ -32,11 +33,10 @@ def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
     lives = at(at(lives, contents, "first", "introduced", "inner"), contents, "after", "fixed", "left")
     lives = spread(lives, *LINE, "key").persist()
     lives = lives.join(endings(lake, lives, changes), [*LINE, "key", "first"], "left")
-    locations = lake.spark.createDataFrame(
-        [line[:4] for line in lake.lines], "source STRING, lineage STRING, kind STRING, location STRING"
-    )
+    repositories = [(*line.key, line.location) for line in lake.lines if line.kind == GIT]
+    locations = lake.spark.createDataFrame(repositories, "source STRING, lineage STRING, location STRING")
     history = revisions.join(F.broadcast(locations), LINE, "left").select(
-        *LINE, "position", "commit", "time", "release", F.size("parents").alias("parents"), "kind", "location"
+        *LINE, "position", "commit", "time", "release", F.size("parents").alias("parents"), "location"
     )
     schema = lake.schemas["spans"]
     return cogroup(lives, history, "source").applyInArrow(attribute(arrow(schema)), schema)
@@ -88,7 +88,7 @@ def findings_in_time(lake: Lake, contents: DataFrame, names: DataFrame) -> DataF
     alone = findings.where("tree IS NULL").drop("tree").join(files, ["name", "blob"])
     kinds = lake.read("messages").select("blob", "type", "api_key")
     by_tree = alone.unionByName(findings.where("tree IS NOT NULL")).join(kinds, "blob", "left")
-    path = F.when(F.col("directory") == "", F.col("name")).otherwise(F.concat_ws("/", "directory", "name"))
+    path = F.concat_ws("/", F.expr("nullif(directory, '')"), "name")
     hint = F.when(F.col("instead") == "", "").otherwise(F.concat(F.lit("; write "), "instead"))
     shown = F.struct(
         path.alias("path"), "rule", "severity", "message_name", F.concat("message", hint).alias("message"), "blob"
@@ -122,7 +122,7 @@ def at(lives: DataFrame, contents: DataFrame, rank: str, event: str, how: str) -
 def endings(lake: Lake, lives: DataFrame, changes: DataFrame) -> DataFrame:
     """How findings ended, by what the first revision without them has under their path or message."""
     messages = lake.read("messages").select("blob", F.col("message_name").alias("there"), "ignores")
-    place = F.when(F.col("directory") == "", F.col("name")).otherwise(F.concat_ws("/", "directory", "name"))
+    place = F.concat_ws("/", F.expr("nullif(directory, '')"), "name")
     there = lake.read("sets").join(lake.read("files"), "tree").join(messages, "blob", "left")
     there = there.select(
         F.col("root").alias("fixed_root"), place.alias("place"), "there", "ignores", F.lit(True).alias("is_there")
