@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kiplint.engine.errors import ExpressionError
-from kiplint.engine.expression import MOST_LEVELS, Expressions, Hole, holes, split_location
+from kiplint.engine.expression import MOST_LEVELS, Expressions, Hole, holes
 from kiplint.engine.finding import location_of
 from kiplint.engine.language import FUNCTIONS
 from kiplint.engine.rule import ConditionalSeverity, Level, Rule, RuleSpec
@@ -216,22 +216,6 @@ def test_holes(text: str, parts: list[Hole]) -> None:
 def test_holes_that_cannot_be_read(text: str) -> None:
     with pytest.raises(ExpressionError, match="^cannot read the holes of "):
         holes(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("", ("", "")),
-        ("name", ("", "name")),
-        ("owner.name", ("owner", "name")),
-        ("message.fields[0].type", ("message.fields[0]", "type")),
-        ("{'a.b' if tag else 'c'}", ("", "{'a.b' if tag else 'c'}")),
-        ("owner.{versions.lowest}", ("owner", "{versions.lowest}")),
-        ("owner.", ("owner", "")),
-    ],
-)
-def test_locations(text: str, place: tuple[str, str]) -> None:
-    assert split_location(text) == place
 
 
 def violations(rules: list[Rule], elements: tuple[Any, ...]) -> list[tuple[int, Violation]]:

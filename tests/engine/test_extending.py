@@ -126,12 +126,6 @@ def test_files_that_are_spared_rules(ignores: dict[str, list[str]], expected: li
     assert rules_of_findings(config={"per-file-ignores": ignores}) == expected
 
 
-@pytest.mark.usefixtures("tree")
-def test_the_base_of_a_configuration_that_is_given(tree: Path) -> None:
-    (tree / "base.toml").write_text('[per-file-ignores]\n"new/*" = ["tags"]\n')
-    assert rules_of_findings(config={"extend": "base.toml"}) == [EVERYTHING[0], *EVERYTHING[2:]]
-
-
 def test_a_rule_that_does_not_exist_is_reported_with_its_place(tree: Path) -> None:
     (tree / "base.toml").write_text('\n[per-file-ignores]\n"new/*" = ["tags/gpa"]\n')
     (tree / "kiplint.toml").write_text('extend = "base.toml"\n')

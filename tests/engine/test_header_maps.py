@@ -80,23 +80,6 @@ def test_a_map_says_each_mistake_once_with_and_without_the_files_of_the_headers(
         assert sorted(rules_of(findings)) == sorted(expected)
 
 
-@pytest.mark.parametrize(
-    ("headers", "others", "beside", "expected"),
-    [
-        ('{"0-2": "1", "3+": "4"}', {}, False, "there is no request header 4; the highest is 3"),
-        ('{"0-2": "0", "3+": "2"}', {"type": "response"}, False, "there is no response header 2; the highest is 1"),
-        ('{"0+": "1"}', {}, True, "XRequest is flexible in 3-5, but RequestHeader 1 is not"),
-        ('{"0+": "1"}', {}, False, "XRequest is flexible in 3-5, but request header 1 is not"),
-        ('{"0+": "0"}', {"type": "response"}, False, "XResponse is flexible in 3-5, but response header 0 is not"),
-    ],
-)
-def test_the_headers_that_there_are_are_known_without_their_files(
-    headers: str, others: dict[str, Any], beside: bool, expected: str
-) -> None:
-    name = "XResponse" if others else "XRequest"
-    assert [finding.message for finding in findings_in(headers, beside=beside, name=name, **others)] == [expected]
-
-
 def test_one_finding_for_all_that_declare_no_header() -> None:
     files = {
         f"{name}Request.json": definition(field(), name=f"{name}Request", apiKey=n) for n, name in enumerate("ABC")

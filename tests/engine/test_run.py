@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT
 from kiplint.commands.check.run import CheckResult
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding, Span
@@ -52,15 +51,6 @@ def test_only_requested_files_are_reported() -> None:
     other = check_set([file._replace(is_reported=not file.is_reported) for file in files], rules)
     assert [(finding.rule, finding.path) for finding in other.findings] == [("rpc/versions-differ", "XRequest.json")]
     assert other.sources == {"XRequest.json": half("request")}
-
-
-def test_a_needed_rpc_that_cannot_be_read_is_not_missing() -> None:
-    folder = ROOT / "fixtures" / "kip-35" / "api-versions-missing" / "bad"
-    files = {path.name: path.read_bytes() for path in folder.iterdir()}
-    rules = make_ruleset(CONFIG, load_rules(CONFIG, ""))
-    for bad_files, lacks in (({}, True), ({"ApiVersionsRequest.json": b"<<<<<<< HEAD\n"}, False)):
-        findings = check_set([Input(*file) for file in (files | bad_files).items()], rules).findings
-        assert ("kip-35/api-versions-missing" in ids(findings)) is lacks
 
 
 def test_a_partial_set_misses_no_half() -> None:

@@ -7,30 +7,7 @@ import pytest
 from kiplint.model.load import Definition
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.model.types import respelt
 from tools import field, message, rpc
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("string[]", "[]string"),
-        ("[string]", "[]string"),
-        ("List<string>", "[]string"),
-        ("array<int32>", "[]int32"),
-        ("Array(int)", "[]int32"),
-        ("list of string", "[]string"),
-        ("repeated string", "[]string"),
-        ("TopicData[]", "[]TopicData"),
-        ("string", ""),
-        ("[]string", ""),
-        ("[][]string", ""),
-        ("Foo<Bar>", ""),
-        ("nothing[]", ""),
-    ],
-)
-def test_arrays_in_the_notation_of_other_languages(text: str, expected: str) -> None:
-    assert respelt(text) == expected
 
 
 @pytest.mark.parametrize(("tags", "free"), [([], 0), ([0, 1], 2), ([0, 2], 1), ([1], 0), ([0, 0], 1), ([-1], 0)])

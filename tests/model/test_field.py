@@ -17,15 +17,6 @@ def only(**properties: Any) -> Field:
     return result
 
 
-def inner(parent: str, child: str, valid: str = "0-5") -> Field:
-    """A field inside a struct inside a struct."""
-    deepest = field("C", versions=child)
-    whole = message(
-        field("A", "[]A1", fields=[field("B", "B1", versions=parent, fields=[deepest])]), validVersions=valid
-    )
-    return whole.fields[0].definition.fields[0].definition.fields[0]
-
-
 def test_every_fact_of_every_field_can_be_computed() -> None:
     whole = message(field("A", "[]S", fields=[field("B")]), field("C", "T"), field("D", "[]nothing", default="0"))
     assert len(facts_of(Field)) > 40
@@ -49,20 +40,6 @@ def test_every_fact_of_every_field_can_be_computed() -> None:
 def test_present(versions: str, valid: str, present: str) -> None:
     (item,) = message(field(versions=versions), validVersions=valid).fields
     assert str(item.present) == present
-
-
-@pytest.mark.parametrize(
-    ("parent", "child", "valid", "present"),
-    [("2+", "1+", "0-5", "2-5"), ("1-3", "2+", "0-5", "2-3"), ("1", "2+", "0-5", "none"), ("0+", "0+", "3-4", "3-4")],
-)
-def test_present_at_depth(parent: str, child: str, valid: str, present: str) -> None:
-    assert str(inner(parent, child, valid).present) == present
-
-
-def test_place_at_depth() -> None:
-    item = inner("0+", "0+")
-    assert (item.pointer, item.path) == ("/fields/0/fields/0/fields/0", "A.B.C")
-    assert (item.top_level, item.owner.common, item.owner.name) == (False, False, "B1")
 
 
 @pytest.mark.parametrize("name", ["nullable", "tagged", "flexible"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.types import nearest_primitive, parse_type
+from kiplint.model.types import parse_type
 
 
 @pytest.mark.parametrize(
@@ -24,21 +24,3 @@ from kiplint.model.types import nearest_primitive, parse_type
 def test_parse_type(text: str, element: str, array: bool, primitive: bool, struct: bool) -> None:
     result = parse_type(text)
     assert (result.element, result.array, result.primitive, result.struct) == (element, array, primitive, struct)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Int32", "int32"),
-        ("String", "string"),
-        ("int", "int32"),
-        ("long", "int64"),
-        ("record", "records"),
-        ("uint8", "int8"),
-        ("int32", ""),
-        ("Topic", ""),
-        ("", ""),
-    ],
-)
-def test_nearest_primitive(text: str, expected: str) -> None:
-    assert nearest_primitive(text) == expected

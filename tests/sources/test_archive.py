@@ -208,14 +208,3 @@ def test_errors(bundle: Path) -> None:
     write(bundle.parent, {"cut.bundle": bundle.read_bytes()[:-30], "no.bundle": b"# v2 git bundle\nrubbish\n"})
     for name in ("cut.bundle", "no.bundle"):
         assert error("1.0.0:", repository=name).startswith(f"cannot read the bundle {name}: ")
-
-
-def test_the_real_history(corpus: Path) -> None:
-    bundle = str(corpus / "kafka-schema-history.bundle")
-    result = sets("2.8.0:", "3.0.0:", repository=bundle)
-    assert [
-        (open_set.directory, len(open_set.files)) for open_set in result if open_set.relative.startswith("clients")
-    ] == [
-        ("2.8.0:clients/src/main/resources/common/message", 136),
-        ("3.0.0:clients/src/main/resources/common/message", 144),
-    ]

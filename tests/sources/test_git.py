@@ -37,13 +37,6 @@ def test_whole_revision(kafka: Path) -> None:
     assert (second.directory, second.relative, len(second.files)) == ("1.0.0:metadata", "metadata", 1)
 
 
-@pytest.mark.parametrize("name", [f"1.0.0:{MESSAGE}", f"1.0.0:{MESSAGE}/", "1.0.0:clients//message"])
-def test_directory_of_a_revision(kafka: Path, name: str) -> None:
-    (result,) = sets(name)
-    assert (result.directory, result.relative) == (f"1.0.0:{MESSAGE}", "")
-    assert [file.path for file in result.files] == BOTH
-
-
 @pytest.mark.parametrize(
     "revision",
     ["trunk", "HEAD", "HEAD~0", "HEAD^0", "1.0.0^{commit}", "HEAD@{2024-01-01 10:00:00}", "HEAD^{/fix: a colon}"],

@@ -82,15 +82,6 @@ def test_its_own_reports_are_not_definitions(tmp_path: Path, output: str) -> Non
     assert kind_of(report) == "other"
 
 
-def test_its_own_baseline_is_not_a_definition(tmp_path: Path) -> None:
-    (tmp_path / "XRequest.json").write_bytes(DEFINITION)
-    words = ("check", ".", "--baseline", "baseline.json", "--update-baseline")
-    assert kiplint(*words, cwd=tmp_path).code == 0
-    assert kind_of((tmp_path / "baseline.json").read_bytes()) == "other"
-    with_comment = b"// licence\n" + (tmp_path / "baseline.json").read_bytes()
-    assert kind_of(with_comment) == "other"
-
-
 def test_what_is_meant_to_be_a_definition_beside_others(tmp_path: Path) -> None:
     files = {
         "XRequest.json": DEFINITION,

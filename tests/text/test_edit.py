@@ -101,23 +101,6 @@ def test_the_document_knows_its_line_ends_and_indentation() -> None:
     assert Document(b'{"a": 1}').indent_unit == "  "
 
 
-@pytest.mark.parametrize(
-    ("indices", "rest"),
-    [
-        ((0, 1), '{ "3": 3, "4": 4 }'),
-        ((1, 2), '{ "1": 1, "4": 4 }'),
-        ((2, 3), '{ "1": 1, "2": 2 }'),
-        ((1, 2, 3), '{ "1": 1 }'),
-        ((3, 1), '{ "1": 1, "3": 3 }'),
-        ((0, 1, 2, 3), "{ }"),
-    ],
-)
-def test_neighbours_on_one_line_are_removed_together(indices: tuple[int, ...], rest: str) -> None:
-    document = Document(b'{ "1": 1, "2": 2, "3": 3, "4": 4 }')
-    edits = delete_items(document, document.root, [document.root.children[n] for n in indices])
-    assert apply_edits(document.data, edits).decode() == rest
-
-
 @given(st.binary(max_size=30), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 5), st.text(max_size=3))))
 def test_untouched_bytes_stay(data: bytes, rows: list[tuple[int, int, str]]) -> None:
     edits = [Edit("", start, start + length, text) for start, length, text in rows if start + length <= len(data)]

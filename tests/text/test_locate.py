@@ -60,21 +60,6 @@ def test_members(pointer: str, expected: str, span: tuple[int, int, int, int], n
     assert Locator(text).span(pointer) == span
 
 
-@pytest.mark.parametrize(
-    ("text", "span"),
-    [
-        ("", (0, 0)),
-        ("// x", (0, 1)),
-        ("// x\n [1]", (6, 7)),
-        ('\ufeff {"a": 1}', (2, 3)),
-        ("?", (0, 1)),
-    ],
-)
-def test_the_whole_without_a_name(text: str, span: tuple[int, int]) -> None:
-    assert Locator(text).member("") == span
-    assert Locator(text).member("/a/b") == (span if "a" not in text else (3, 9))
-
-
 def test_broken_text() -> None:
     text = '{"name": "A",\n "fields": [{"tag": 1, "about": "x", "default"\n'
     assert member_text(text, "/fields/0/about") == '"about": "x"'
