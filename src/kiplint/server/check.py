@@ -52,7 +52,7 @@ def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDi
     if not contents:
         return CheckedDirectory()
     schemas = with_siblings(directory, contents, configuration.keeps)
-    files = definitions(schemas.files, certain=False)  # a broken file counts beside definitions only
+    files = definitions(schemas.files, certain=False)[0]  # a broken file counts beside definitions only
 
     def check(data: Files) -> CheckedFiles:
         inputs = (Input(file.path, data[file.path], file.is_reported) for file in files)

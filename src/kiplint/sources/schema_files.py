@@ -159,17 +159,12 @@ def _value(data: bytes) -> object:
         return None
 
 
-def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[SchemaFile, ...]:
-    """The files of one directory that are definitions.
+def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[SchemaFile, ...], tuple[str, ...]]:
+    """The files of one directory that are definitions, and where there are some the paths of the others.
 
     Where there are some, also those that are meant to be; and where it is `certain` that there should be, also those
     too broken to tell: empty, or not text.
     """
-    return split_definitions(files, certain=certain)[0]
-
-
-def split_definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[SchemaFile, ...], tuple[str, ...]]:
-    """The files of one directory that are definitions, as above, and where there are some the paths of the others."""
     kinds = [(file, kind_of(file.data, os.path.basename(file.path))) for file in files]
     has_definition = any(kind == "definition" for _, kind in kinds)
     definition_kinds = {"definition"} | ({"malformed"} if has_definition else set())
@@ -187,7 +182,7 @@ def with_context(directory: str, selection: Iterable[SchemaFile], others: Iterab
     for file in files:
         if is_other_json(file.data, os.path.basename(file.path)):
             raise SourceError(f"{file.path} is JSON, but not a message definition (it has no validVersions)")
-    together = sorted((*files, *definitions(others, certain=False)), key=lambda file: file.path)
+    together = sorted((*files, *definitions(others, certain=False)[0]), key=lambda file: file.path)
     return SchemaFiles(directory, tuple(together), single_file=len(together) == 1)
 
 

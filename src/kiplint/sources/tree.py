@@ -14,7 +14,7 @@ from kiplint.sources.schema_files import (
     NothingThereError,
     SchemaFile,
     SchemaFiles,
-    split_definitions,
+    definitions,
     with_context,
 )
 from kiplint.text.show import printable
@@ -44,10 +44,10 @@ class FileTree(msgspec.Struct, frozen=True):
         empty = True
         links = tuple(printable(self.prefix + link) for link in sorted(self.links) if keep(self.home + link))
         for folder in sorted(self.folders, key=lambda path: path.split("/")):
-            definitions, left_out = split_definitions(self.files(folder, keep), certain=not folder)
-            if definitions:
+            found, left_out = definitions(self.files(folder, keep), certain=not folder)
+            if found:
                 directory = self.directory(folder)
-                yield SchemaFiles(directory, definitions, relative=folder, left_out=left_out, links=links)
+                yield SchemaFiles(directory, found, relative=folder, left_out=left_out, links=links)
                 empty, links = False, ()
         if empty:
             paths = (f"{folder}/{name}".lstrip("/") for folder, files in self.folders.items() for name in files)
