@@ -40,6 +40,7 @@ TOGETHER = "tests/pipeline"
 
 LONGEST = (
     TOGETHER,
+    "tests/test_distributions.py",
     "tests/test_docs.py",
     "tests/compat/test_gate.py",
     "tests/test_action.py",

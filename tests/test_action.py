@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from itertools import compress
@@ -19,6 +18,7 @@ from conftest import ROOT
 from github_runner import Annotation, Outcome, Runner
 from render.findings import valid_run
 from sources.support import git, make_repository, write
+from test_workflows import assert_valid
 from tools import ABOUT_WARNING, definition, field, kiplint
 
 sys.path.insert(0, str(ROOT / ".github/action"))
@@ -428,12 +428,6 @@ def test_every_input_reaches_the_script_and_every_output_comes_from_it() -> None
     }
 
 
-def test_github_takes_the_action() -> None:
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml"]
-    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert process.returncode == 0, process.stdout + process.stderr
-
-
 GUIDE = (ROOT / "docs/guide/ci.md").read_text("utf-8")
 EXAMPLES = [
     example
@@ -452,10 +446,7 @@ def test_the_examples_of_readme_and_guide_are_taken(tmp_path: Path, schema: str)
     assert any(theirs)
     for file, (_, text) in zip(files, EXAMPLES, strict=True):
         file.write_text(text, "utf-8")
-    names = map(str, compress(files, theirs))
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *names]
-    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert process.returncode == 0, process.stdout + process.stderr
+    assert_valid(schema, *compress(files, theirs))
 
 
 def test_the_examples_give_only_inputs_that_there_are() -> None:
