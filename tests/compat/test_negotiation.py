@@ -183,6 +183,12 @@ def one(valid: str, response: str = "", **others: Any) -> Messages:
     return rpc("One", 900, valid, **others)[0], rpc("One", 900, response or valid)[1]
 
 
+def with_field(versions: str) -> Messages:
+    """The same RPC with a field in these versions of its request."""
+    same = {"apiKey": 900, "validVersions": "0-3"}
+    return message(field("A", versions=versions), name="OneRequest", type="request", **same), one("0-3")[1]
+
+
 UNSTABLE: dict[str, Any] = {"latestVersionUnstable": True}
 TXN = rpc("AddPartitionsToTxn", 24, "0-5")
 V3 = {"0-2": "1", "3+": "3"}
@@ -204,6 +210,21 @@ AGREED: list[tuple[Messages, list[Messages], dict[str, tuple[str, int | None, st
     ),
     (one("0-2"), [(*one("none"), *rpc("Two", 901, "none"))], {"One": ("client-only", None, "")}),
     (one("0-3", "0-2"), [one("0-5")], {"One": ("agreed", 2, "")}),
+    (
+        one("0-3"),
+        [with_field("2+")],
+        {"One": ("layout-differs", 1, "versions 2-3 have other bytes for b1; the last safe version is 1")},
+    ),
+    (
+        one("0-3"),
+        [with_field("0+")],
+        {"One": ("layout-differs", None, "versions 0-3 have other bytes for b1, and no version is safe")},
+    ),
+    (
+        with_field("0+"),
+        [rpc("Another", 900, "0-3")],
+        {"One": ("layout-differs", None, "API key 900 is One for the client and Another for b1")},
+    ),
     (one("0-3"), [one("0-3", **UNSTABLE)], {"One": ("agreed", 2, "")}),
     (one("0"), [one("0", **UNSTABLE)], {"One": ("not-offered", None, "")}),
     (
