@@ -286,6 +286,18 @@ def test_for_a_role_warnings_about_new_fields_remain() -> None:
     ]
 
 
+def test_for_a_role_infos_about_new_fields_are_left_out(tmp_path: Path) -> None:
+    flag = field("Flag", "bool", "6+")
+    sides(
+        tmp_path,
+        {"X.json": definition(A)},
+        {"X.json": definition(field("A", ignorable=True), flag, validVersions="0-6")},
+    )
+    lines = diff("old", "new", "--for", "broker", cwd=tmp_path).out.splitlines()
+    rules = [line.split()[1] for line in lines if line.startswith("  info")]
+    assert rules == ["compat/ignorable-changed", "compat/new-field", "compat/new-version"]
+
+
 def test_older_sets_and_archives(kafka: Path, tmp_path: Path) -> None:
     tag = {"tag": 0, "taggedVersions": "3+"}
     with zipfile.ZipFile(tmp_path / "older.jar", "w") as jar:
