@@ -20,18 +20,9 @@ BLOCK = re.compile(r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<bo
 _NOT_COPIED = (".*", "__pycache__", "node_modules", "build", "dist", "site")
 _BEFORE, _AFTER = "\x1e", "\x1f"  # 036 and 037 below
 
-# pip builds the very wheel that a user gets, but out of what is installed already and into a directory of its own,
-# whatever environment is active, which so needs none itself; `make` finds everything installed, and `make test` runs
-# a few of the tests. What a page leaves running ends with it.
+# Everything is installed; `make test` runs a few of the tests. What a page leaves running ends with it.
 _PRELUDE = """\
-pip() {
-  "$PYTHON" -m pip --quiet "$@" --no-index --no-deps --no-build-isolation --no-compile --upgrade \
-    --target "$SESSION/site"
-}
-python3() {
-  if [ "$*" = '-m venv .venv' ]; then set -- "$@" --without-pip; fi
-  command python3 "$@"
-}
+pip() { :; }
 export MAKEFLAGS='-- PYTEST_ARGS=-n\\ 0\\ tests/text/test_lines.py'
 trap 'exec >/dev/null 2>&1; kill $(jobs -p)' EXIT
 """
@@ -137,15 +128,11 @@ def _environment(session: Path) -> dict[str, str]:
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PYTEST", "GITHUB"))
     }
-    path = [session / "site/bin", Path(sys.executable).parent, environment.get("PATH", os.defpath)]
+    path = [str(Path(sys.executable).parent), environment.get("PATH", os.defpath)]
     return {
-        **{name: value for name, value in environment.items() if not name.startswith("PIP_")},
-        "SESSION": str(session),
+        **environment,
         "HOME": str(session),
-        "PYTHON": sys.executable,
-        "PATH": os.pathsep.join(map(str, path)),
-        "PYTHONPATH": str(session / "site"),
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PATH": os.pathsep.join(path),
         "NO_COLOR": "1",
         "COLUMNS": "80",
     }
