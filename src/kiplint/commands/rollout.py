@@ -37,7 +37,7 @@ COLORS: Final = {
     "dead": DIM,
 }
 COLUMNS: Final = ("RPC", "key", "status", "base", "versions", "request headers")
-LEAST_FOLDED: Final = 4
+LEAST_ALIKE: Final = 4
 """The number of RPCs with the same step from which on they are a paragraph."""
 
 
@@ -174,36 +174,34 @@ def findings_of(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tup
     """A finding for each RPC that violates a rule; findings with the same message at the same location are joined."""
     findings: dict[tuple[str, ...], Finding] = {}
     for row in rows:
-        if row.rule:
-            finding = _finding(row, sources)
-            findings.setdefault((finding.rule, finding.path, finding.pointer, finding.message), finding)
+        if not row.rule:
+            continue
+        locator = Locator(decode_text(sources.get(row.path, b"")))
+        pointer = row.pointer if locator.node(row.pointer) is not locator.root else ""
+        sentence = f"{row.name} {row.message}" if row.message.startswith("is ") else f"{row.name}: {row.message}"
+        message = row.message if row.name in row.message else sentence
+        finding = Finding(
+            rule=row.rule,
+            severity=row.severity,
+            message=message,
+            path=row.path,
+            **asdict(Span(*locator.span(pointer))),
+            pointer=pointer,
+            message_name=row.message_name,
+            source="KIP-1313",
+            fingerprint=fingerprint(row.rule, row.message_name, row.name),
+            fixable=False,
+        )
+        findings.setdefault((row.rule, row.path, pointer, message), finding)
     return tuple(findings.values())
-
-
-def _finding(row: RolloutRow, sources: Mapping[str, bytes]) -> Finding:
-    locator = Locator(decode_text(sources.get(row.path, b"")))
-    pointer = row.pointer if locator.node(row.pointer) is not locator.root else ""
-    sentence = f"{row.name} {row.message}" if row.message.startswith("is ") else f"{row.name}: {row.message}"
-    return Finding(
-        rule=row.rule,
-        severity=row.severity,
-        message=row.message if row.name in row.message else sentence,
-        path=row.path,
-        **asdict(Span(*locator.span(pointer))),
-        pointer=pointer,
-        message_name=row.message_name,
-        source="KIP-1313",
-        fingerprint=fingerprint(row.rule, row.message_name, row.name),
-        fixable=False,
-    )
 
 
 def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     """Write the table, with RPCs of the same step as a paragraph below it, and how many there are of each status."""
     width = width_of(out)
     steps = _rows_by_step(result.document.rpcs)
-    folded_names = {row.name for rows in steps.values() for row in rows}
-    cells = [_cells(row) for row in _sorted(result.document.rpcs) if row.name not in folded_names]
+    names = {row.name for rows in steps.values() for row in rows}
+    cells = [_cells(row) for row in _sorted(result.document.rpcs) if row.name not in names]
     sections = [table((*COLUMNS, ""), cells, color, width, indent="", code=BOLD)]
     if not cells and not steps:
         sections = [[paint("  ".join(COLUMNS), BOLD, color)]]
@@ -239,11 +237,11 @@ def _cells(row: RolloutRow) -> list[Cell]:
 
 
 def _rows_by_step(rows: Iterable[RolloutRow]) -> dict[str, list[RolloutRow]]:
-    """The missing RPCs by their next step, without names and versions, where `LEAST_FOLDED` or more have the same."""
+    """The missing RPCs by their next step, without names and versions, where `LEAST_ALIKE` or more have the same."""
     steps: dict[str, list[RolloutRow]] = {}
     for row in rows:
         if row.status == "missing":
             text = re.sub(rf" of {re.escape(row.name)}\b", "", row.message).replace(row.name, "the RPC")
             text = re.sub(r"(?<=bump it to )\d+", "a new version", re.sub(r" \(\d+\)", "", text))
             steps.setdefault(text, []).append(row)
-    return {step: rows for step, rows in steps.items() if len(rows) >= LEAST_FOLDED}
+    return {step: rows for step, rows in steps.items() if len(rows) >= LEAST_ALIKE}
