@@ -74,7 +74,6 @@ SetsOption = Annotated[
         help="The set with the layouts: a directory, an archive, REV: or REV:path. Repeatable: the first that has a "
         "version counts.",
         show_default="the working directory",
-        autocompletion=completion.sets,
     ),
 ]
 
@@ -104,7 +103,6 @@ BreaksOption = Annotated[
         metavar="WHAT",
         help="What a change must break to make the exit code 1. Repeatable.",
         show_default="wire,storage",
-        autocompletion=completion.breaks,
     ),
 ]
 

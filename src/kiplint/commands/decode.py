@@ -16,7 +16,6 @@ import typer
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from kiplint.cli import completion
 from kiplint.cli.options import RepositoryOption, SetsOption
 from kiplint.cli.output import present
 from kiplint.codec.codec import Codec, UnusableLayout
@@ -57,7 +56,6 @@ def command(
         typer.Argument(
             metavar="[MESSAGE@VERSION|FILE]",
             help="The message of the body and its version; with --input-format jsonl the file with the lines.",
-            autocompletion=completion.messages,
         ),
     ] = None,
     file: Annotated[

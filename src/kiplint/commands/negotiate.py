@@ -9,7 +9,6 @@ from typing import Annotated, ClassVar, Final, TextIO
 import typer
 from msgspec.structs import asdict
 
-from kiplint.cli import completion
 from kiplint.cli.options import ColorOption, FormOption, RepositoryOption
 from kiplint.cli.output import present
 from kiplint.compat.negotiation.broker_versions import offered_set, read_broker_versions
@@ -79,11 +78,7 @@ be read or understood."""
 def command(
     client: Annotated[
         str,
-        typer.Argument(
-            metavar="CLIENT",
-            help="The client's schema set: a directory, an archive, REV: or REV:path.",
-            autocompletion=completion.sets,
-        ),
+        typer.Argument(metavar="CLIENT", help="The client's schema set: a directory, an archive, REV: or REV:path."),
     ],
     brokers: Annotated[
         list[str],
@@ -91,7 +86,6 @@ def command(
             metavar="BROKER...",
             help="The schema set of each broker, or the saved output of kafka-broker-api-versions.sh, - for standard "
             "input.",
-            autocompletion=completion.sets,
         ),
     ],
     repository: RepositoryOption = None,

@@ -12,7 +12,6 @@ import typer
 from msgspec import Meta
 from msgspec.structs import asdict
 
-from kiplint.cli import completion
 from kiplint.cli.options import ReleasedOption, ReportFormatOption, RepositoryOption
 from kiplint.cli.output import report
 from kiplint.compat.released import releases_note, releases_of
@@ -54,7 +53,6 @@ def command(
             metavar="[BASE] HEAD",
             help="The release before, if any, and the set to look at.",
             show_default="the working directory",
-            autocompletion=completion.sets,
         ),
     ] = None,
     header: Annotated[

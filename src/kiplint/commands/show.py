@@ -10,7 +10,6 @@ import typer
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict, replace
 
-from kiplint.cli import completion
 from kiplint.cli.options import ColorOption, FormOption, RepositoryOption
 from kiplint.cli.output import present
 from kiplint.codec.values import default_of
@@ -40,17 +39,11 @@ def command(
         typer.Argument(
             metavar="MESSAGE[@VERSION]",
             help="The message, or the RPC for its request and response, and one of its versions.",
-            autocompletion=completion.messages,
         ),
     ],
     schemas: Annotated[
         str,
-        typer.Argument(
-            metavar="SET",
-            help="The set of the message.",
-            show_default="the working directory",
-            autocompletion=completion.sets,
-        ),
+        typer.Argument(metavar="SET", help="The set of the message.", show_default="the working directory"),
     ] = ".",
     repository: RepositoryOption = None,
     output_format: FormOption = "text",

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from kiplint.cli import completion
 from kiplint.cli.options import (
     ConfigOption,
     FailOnOption,
@@ -40,7 +39,6 @@ def command(
             help="Directories (walked), definition files (their siblings are read too, but not reported), archives, "
             "REV:path as git show takes it, or - for standard input.",
             show_default="the working directory",
-            autocompletion=completion.sets,
         ),
     ] = None,
     select: SelectOption = None,
@@ -81,7 +79,6 @@ def command(
             "--since",
             metavar="REV",
             help="Report only findings that changes since this revision caused, or that are on changed lines.",
-            autocompletion=completion.revisions,
         ),
     ] = None,
     whole: Annotated[

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from kiplint.cli import completion
 from kiplint.cli.options import (
     PAGE_FORMATS,
     BreaksOption,
@@ -32,17 +31,11 @@ Examples:
 def command(
     old: Annotated[
         str,
-        typer.Argument(
-            metavar="OLD",
-            help="The base: a directory, an archive, REV: or REV:path. It is released.",
-            autocompletion=completion.sets,
-        ),
+        typer.Argument(metavar="OLD", help="The base: a directory, an archive, REV: or REV:path. It is released."),
     ],
     new: Annotated[
         str,
-        typer.Argument(
-            metavar="NEW", help="What is compared with it, in any of the same forms.", autocompletion=completion.sets
-        ),
+        typer.Argument(metavar="NEW", help="What is compared with it, in any of the same forms."),
     ],
     also: Annotated[
         list[str] | None,
@@ -54,7 +47,6 @@ def command(
             "--message",
             metavar="GLOB",
             help="Only changes of messages or RPCs of this name, such as `Fetch` or `*Offset*`. Repeatable.",
-            autocompletion=completion.rpcs,
         ),
     ] = None,
     role: Annotated[

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from kiplint.cli import completion
 from kiplint.cli.options import ColorOption, FormOption
 from kiplint.cli.output import present, present_patch
 from kiplint.commands.migrate.run import migrate_bump
@@ -23,7 +22,7 @@ DiffOption = Annotated[bool, typer.Option("--diff", help="Write nothing; print t
 def command(
     rpcs: Annotated[
         list[str],
-        typer.Argument(metavar="RPC", help="The RPCs to give a new version.", autocompletion=completion.rpcs),
+        typer.Argument(metavar="RPC", help="The RPCs to give a new version."),
     ],
     schemas: Annotated[str, typer.Option(metavar="SET", help="The directory of their definitions.")] = ".",
     unstable: Annotated[

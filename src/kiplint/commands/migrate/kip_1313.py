@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from kiplint.cli import completion
 from kiplint.cli.options import ColorOption, FormOption
 from kiplint.cli.output import present, present_patch
 from kiplint.commands.migrate.bump import DiffOption, DryRunOption
@@ -28,11 +27,7 @@ def command(
     ],
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="RPC",
-            help="Change only these RPCs, such as Fetch,Produce. Repeatable.",
-            autocompletion=completion.rpcs,
-        ),
+        typer.Option(metavar="RPC", help="Change only these RPCs, such as Fetch,Produce. Repeatable."),
     ] = None,
     except_telemetry: Annotated[
         bool,

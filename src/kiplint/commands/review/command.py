@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from kiplint.cli import completion
 from kiplint.cli.options import (
     BreaksOption,
     ConfigOption,
@@ -31,12 +30,7 @@ Examples:
 def command(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="PATH",
-            help="Directories and files of the checkout.",
-            show_default="the checkout",
-            autocompletion=completion.sets,
-        ),
+        typer.Argument(metavar="PATH", help="Directories and files of the checkout.", show_default="the checkout"),
     ] = None,
     base: Annotated[
         str | None,
@@ -44,7 +38,6 @@ def command(
             metavar="REV",
             help="The revision to compare with, or none.",
             show_default="where the branch left the default branch; the commit before on the default branch itself",
-            autocompletion=completion.revisions,
         ),
     ] = None,
     released: Annotated[
