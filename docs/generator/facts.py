@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
+import textwrap
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
 
-from generator.api import Attribute, attributes
 from generator.markdown import anchor, code, page, prose, table
 from kiplint.compat.change import KINDS as CHANGES
 from kiplint.engine.language import FUNCTIONS, KINDS, RANGE_FACTS, facts_of
@@ -28,11 +34,49 @@ and combined (`&` in both, `|` in either, `-` in the first only); an empty one i
 OTHERS = "What messages and structs have in common: the type of `owner`."
 
 
-def facts(class_name: str) -> dict[str, Attribute]:
-    """The facts of a class of elements, by name; for `VersionRange` its members."""
+class Fact(NamedTuple):
+    """A fact: its name, its type as written, and what it means."""
+
+    name: str
+    type: str
+    about: str
+
+
+@cache
+def facts(class_name: str) -> dict[str, Fact]:
+    """The described facts of a class of elements, by name; for `VersionRange` its members."""
     kind = CLASSES[class_name]
     names = RANGE_FACTS if kind is VersionRange else facts_of(kind)
-    return {name: member for name, member in attributes(kind).items() if name in names and member.about}
+    found: dict[str, Fact] = {}
+    for base in reversed(kind.__mro__):
+        for fact in _own(base) if base.__module__.startswith("kiplint.") else ():
+            about = fact.about or (found[fact.name].about if fact.name in found else "")
+            found[fact.name] = fact._replace(about=about)
+    return {name: fact for name, fact in found.items() if name in names and fact.about}
+
+
+def _own(kind: type) -> Iterator[Fact]:
+    """The annotated attributes and the properties that a class itself declares."""
+    [definition] = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(definition, ast.ClassDef)
+    for statement, following in pairwise([*definition.body, ast.Pass()]):
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            yield _attribute(statement.target.id, statement.annotation, following)
+        elif isinstance(statement, ast.FunctionDef) and statement.returns:
+            yield Fact(statement.name, ast.unparse(statement.returns), ast.get_docstring(statement) or "")
+
+
+def _attribute(name: str, annotation: ast.expr, following: ast.stmt) -> Fact:
+    """An annotated attribute. Its description is in the annotation, or is the string below it."""
+    about = ""
+    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Annotated":
+        assert isinstance(annotation.slice, ast.Tuple)
+        annotation, *marks = annotation.slice.elts
+        texts = (node.value for mark in marks for node in ast.walk(mark) if isinstance(node, ast.Constant))
+        about = next((text for text in texts if isinstance(text, str)), "")
+    if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+        about = inspect.cleandoc(str(following.value.value))
+    return Fact(name, ast.unparse(annotation), about)
 
 
 def make() -> str:
