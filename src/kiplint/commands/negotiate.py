@@ -240,9 +240,9 @@ def _attention(rpcs: Iterable[RpcRow], color: bool, width: int | None) -> Iterat
         rows = [row for row in ours if row.status == status]
         if rows:
             yield [title(f"{caption} ({len(rows)})", color), *paragraph(map(_brief, rows), width=width)]
-    if between := [row for row in rpcs if row.between_nodes and not row.in_trouble]:
-        briefs = (_brief(row) + ("" if row.status == "agreed" else f" ({_words(row.status)})") for row in between)
-        caption = f"Between brokers and controllers, not for clients ({len(between)})"
+    if node_rows := [row for row in rpcs if row.between_nodes and not row.in_trouble]:
+        briefs = (_brief(row) + ("" if row.status == "agreed" else f" ({_words(row.status)})") for row in node_rows)
+        caption = f"Between brokers and controllers, not for clients ({len(node_rows)})"
         yield [title(caption, color), *paragraph(briefs, width=width)]
 
 
