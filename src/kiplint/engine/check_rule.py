@@ -167,9 +167,8 @@ def explain(text: str, error: str) -> str:
     return f"{_line_of_path(text, error)}: {_plainer(error)}"
 
 
-def line_of(text: str, *landmarks: str) -> int:
-    """The line of the last landmark, each looked for after the one before it."""
-    offset = 0
+def line_of(text: str, *landmarks: str, offset: int = 0) -> int:
+    """The line of the last landmark, each looked for after the one before it, the first after an offset."""
     for landmark in landmarks:
         json_text = msgspec.json.encode(landmark).decode()[1:-1]
         places = (text.find(json_text, offset), text.find(landmark, offset))
@@ -185,9 +184,7 @@ def _line_of_path(text: str, error: str) -> int:
     rules = [match.start() for match in re.finditer(r"[\"']?\bid[\"']?\s*:", text) if match.start() > offset]
     if number and int(number[1]) < len(rules):
         offset = rules[int(number[1])]
-    for name in names:
-        offset = max(text.find(name, offset), offset)
-    return text.count("\n", 0, offset) + 1
+    return line_of(text, *names, offset=offset)
 
 
 def _plainer(error: str) -> str:

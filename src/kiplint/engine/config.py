@@ -180,19 +180,13 @@ class Configuration(msgspec.Struct, frozen=True):
         ignores = self.config.per_file_ignores
 
         @cache
-        def is_test(path: str) -> bool:
-            return any(TESTS in f"/{name}" for name in (path, *self._names(path)))
+        def selectors_of(path: str) -> frozenset[str]:
+            names = self._names(path)
+            selectors = {selector for glob, some in ignores.items() if _fits(names, glob) for selector in some}
+            is_test = any(TESTS in f"/{name}" for name in (path, *names))
+            return frozenset(selectors.union(quiet if is_test else ()))
 
-        @cache
-        def names_for(path: str) -> frozenset[str]:
-            names_of_path = self._names(path)
-            return frozenset(name for glob, names in ignores.items() if _fits(names_of_path, glob) for name in names)
-
-        @cache
-        def fits_one(names: frozenset[str], rule: str) -> bool:
-            return any(matches(name, rule) for name in names)
-
-        return lambda path, rule: (rule in quiet and is_test(path)) or fits_one(names_for(path), rule)
+        return cache(lambda path, rule: any(matches(selector, rule) for selector in selectors_of(path)))
 
     def _names(self, path: str) -> tuple[str, str]:
         """A path as globs may mean it: relative to the configuration, if it is below that, and in full."""
@@ -329,21 +323,25 @@ def _explain(file: str, text: str, error: str) -> str:
     return f"{file}:{_line(text, unknown[1])}: {unknown[1]} is not a key of the configuration{hint}"
 
 
-def _line(text: str, name: str) -> int:
-    match = re.search(rf"(?m)^[ \t]*\[?[\"']?(?:tool\.kiplint\.)?{re.escape(name)}\b", text) if name else None
+def _search(text: str, word: str) -> re.Match[str] | None:
+    """Where a configuration first has a word: in quotes, as a key, or in the name of a table."""
+    pattern = re.escape(word)
+    places = rf"[\"']{pattern}[\"']|(?:^|[{{,])[ \t]*{pattern}[ \t]*=|^[ \t]*\[[^\]\n]*\b{pattern}\b"
+    return re.search(places, text, re.MULTILINE) if word else None
+
+
+def _line(text: str, word: str) -> int:
+    """The line of a word in a configuration; 1 if it is nowhere."""
+    match = _search(text, word)
     return text.count("\n", 0, match.start()) + 1 if match else 1
 
 
 def place_of(word: str, file: str, files: Disk = DISK) -> str:
     """The `file:line` of a word in a configuration, or in the files it extends; line 1 if it is nowhere."""
     text = files.read_text(file)
-    pattern = re.escape(word)
-    match = re.search(
-        rf"(?m)[\"']{pattern}[\"']|(?:^|[{{,])[ \t]*{pattern}[ \t]*=|^[ \t]*\[[^\]\n]*\b{pattern}\b", text
-    )
-    if not match and (base := own_values(file, files).get("extend")):
+    if not _search(text, word) and (base := own_values(file, files).get("extend")):
         return place_of(word, os.path.join(os.path.dirname(file), base), files)
-    return f"{file}:{text.count(chr(10), 0, match.start()) + 1 if match else 1}"
+    return f"{file}:{_line(text, word)}"
 
 
 LISTS: Final = ("rule-packs", "exclude")
