@@ -25,7 +25,7 @@ from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding, Fix, Severity, fingerprint
+from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.model.load import load
@@ -48,35 +48,6 @@ def changes_between(rules: RuleSet, old: Tree, new: Tree, older: Sequence[Tree] 
     """The changes from a tree to another, by these rules."""
     sources = {path: data for tree in (*older, old) for path, data in tree.sources.items()}
     return [finding for _, finding in classify(compare_trees(old, new, older), rules, sources, new.sources)]
-
-
-def sample_finding(
-    rule: str,
-    severity: Severity,
-    message: str,
-    path: str,
-    place: tuple[int, int, int, int] = (1, 1, 1, 2),
-    **others: Any,
-) -> Finding:
-    """A finding that no rule reports; without a `fingerprint` its rule and message tell it from others."""
-    fix: Fix | None = others.pop("fix", None)
-    position: dict[str, Any] = dict(zip(("line", "column", "end_line", "end_column"), place, strict=True))
-    plain: dict[str, Any] = {
-        "pointer": "",
-        "message_name": "",
-        "source": "",
-        "fingerprint": fingerprint(rule, message),
-    } | others
-    finding = Finding(
-        rule=rule,
-        severity=severity,
-        message=message,
-        path=path,
-        fixable=False,
-        **position,
-        **plain,
-    )
-    return finding.fixed_by((fix,) if fix else ())
 
 
 ABOUT_WARNING = b"""\

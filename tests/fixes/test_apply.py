@@ -18,7 +18,8 @@ from kiplint.engine.run import Input, check_set
 from kiplint.fixes.apply import fix_set, tree_of
 from kiplint.fixes.fixers import make_fixes
 from kiplint.text.edit import Edit
-from tools import definition, field, sample_finding
+from render.findings import finding as make_finding
+from tools import definition, field
 
 RULES = make_ruleset(Config(select=["all"]), load_rules(Config(), ""))
 
@@ -162,7 +163,7 @@ def test_what_makes_it_worse_is_not_fixed(pointer: str, expected: Files) -> None
     def check(files: Mapping[str, bytes]) -> list[Finding]:
         rows = [(path, at, letter) for path, data in files.items() for at, letter in enumerate(data.decode())]
         return [
-            sample_finding(
+            make_finding(
                 letter, "error", letter, path, fingerprint=path + letter, fix=fix,
                 pointer=(pointer if letter == "x" else "/{at}/y").format(at=at),
             )

@@ -10,10 +10,9 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from kiplint.commands.check.run import CheckResult
-from kiplint.engine.finding import Finding, Severity
+from kiplint.engine.finding import Finding, Fix, Severity, fingerprint
 from kiplint.render.formats import write
 from kiplint.render.report import Report
-from tools import sample_finding
 
 HOSTILE = (
     "A\n::error file=x::boo\r##[error]%0A|]]><script>&\x1b[31m\x00\x85\u202e\ud800\uffff`@all`[x](https://e.example)"
@@ -27,11 +26,15 @@ def finding(
     message: str = "tag 1 of B comes after a gap",
     path: str = "set/Tags.json",
     span: tuple[int, int, int, int] = (9, 54, 9, 62),
+    fix: Fix | None = None,
     **others: Any,
 ) -> Finding:
-    """A finding; without a `fingerprint` its rule and message tell it from others."""
-    plain = {"pointer": "/fields/1/tag", "message_name": "Tags", "source": "KIP-482"}
-    return sample_finding(rule, severity, message, path, span, **plain | others)
+    """A finding that no rule reports; without a `fingerprint` its rule and message tell it from others."""
+    place: dict[str, Any] = dict(zip(("line", "column", "end_line", "end_column"), span, strict=True))
+    plain: dict[str, Any] = {"pointer": "/fields/1/tag", "message_name": "Tags", "source": "KIP-482", "fixable": False}
+    plain |= {"fingerprint": fingerprint(rule, message), **others}
+    finding = Finding(rule=rule, severity=severity, message=message, path=path, **place, **plain)
+    return finding.fixed_by((fix,) if fix else ())
 
 
 def report(*findings: Finding, files: int = 1, messages: int = 1, **others: Any) -> CheckResult:

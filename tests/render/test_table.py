@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from kiplint.render.findings.text import excerpt
 from kiplint.render.table import table, width_of
-from tools import sample_finding
+
+from .findings import finding
 
 ROWS = [["Fetch", "0-17", "no version in common with the broker"], ["OffsetForLeaderEpoch", "4", ""]]
 
@@ -73,8 +74,7 @@ def test_only_a_terminal_has_a_width(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("start", [0, 5, 60, 118, 190])
 def test_an_excerpt_is_cut_around_its_place(width: int, start: int) -> None:
     line = "".join(chr(33 + n % 90) for n in range(200))
-    finding = sample_finding("a/b", "error", "m", "p", (1, start + 1, 1, start + 9))
-    rows = excerpt(finding, line.encode(), False, width).splitlines()
+    rows = excerpt(finding(message="m", span=(1, start + 1, 1, start + 9)), line.encode(), False, width).splitlines()
     source, marks = rows[3], rows[4]
     assert len(source) <= width
     at, length = marks.index("^"), marks.count("^")
