@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from kiplint.pipeline.answers import Answers
 from kiplint.pipeline.run import run
-from kiplint.pipeline.session import open_session
+from kiplint.pipeline.session import ONE_COMPILER, open_session
 from kiplint.pipeline.tables import TABLES
 
 RELEASES = "tags=2.4.0,3.9.0-rc3,confluent-8.0.0"
@@ -64,7 +64,7 @@ def clustered(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     path = tmp_path_factory.mktemp("clustered") / "lake"
     source = f"kafka={corpus / 'kafka-schema-history.bundle'}#{RELEASES}"
     command = [sys.executable, "-P", "-m", "kiplint", "pipeline", "run", source, "--out", str(path), "--quiet"]
-    command += ["--master", "local-cluster[2,1,1024]", "--conf", "spark.speculation=false"]
+    command += ["--master", "local-cluster[2,1,1024]", "--conf", f"spark.executor.extraJavaOptions={ONE_COMPILER}"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=path.parent) as process:
 
         def wait() -> Path:

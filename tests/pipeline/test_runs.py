@@ -19,8 +19,8 @@ from kiplint.pipeline.run import run
 from kiplint.pipeline.sources import read_sources, write_sources
 from pipeline.conftest import Content, Run, content
 
-STAGES = {"revisions", "messages", "findings", "changes", "spans", "matrix", "drift"}
-KILLS = (("files", False), ("findings", True), ("spans", False))
+STAGES = {"revisions", "messages", "findings", "changes", "spans", "drift"}
+KILLS = (("files", False), ("findings", True))
 """The commits of tables that kill runs, and whether after them; `files` is in the middle of the first stage."""
 
 

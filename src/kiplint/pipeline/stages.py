@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.changes import changes
+from kiplint.pipeline.commits import is_of_tags
 from kiplint.pipeline.drift import drift
 from kiplint.pipeline.findings import findings
 from kiplint.pipeline.history import Line
@@ -28,8 +29,8 @@ Tell = Callable[[str, int, float], None]
 def run_stages(lake: Lake, changed: Sequence[Line], unread: Sequence[Line], rules: Rules, tell: Tell) -> Problems:
     """Run all stages for the lines that have changed; the revisions of those that are `unread` are not in the lake yet.
 
-    Stages of one group run at the same time, as the tasks of one alone do not keep all cores busy. Raises UsageError
-    for a stage that fails.
+    Stages of one group run at the same time, as the tasks of one alone do not keep all cores busy. Without new releases
+    there is no new pair of them. Raises UsageError for a stage that fails.
     """
     problems: Problems = {}
     names = {line.source for line in changed}
@@ -39,7 +40,7 @@ def run_stages(lake: Lake, changed: Sequence[Line], unread: Sequence[Line], rule
         problems.update(failures)
         return count
 
-    groups: Sequence[Mapping[str, Callable[[], int]]] = (
+    groups: Sequence[dict[str, Callable[[], int]]] = (
         {"revisions": read},
         {
             "messages": lambda: lake.add("messages", messages(lake, rules), rules.id),
@@ -52,6 +53,8 @@ def run_stages(lake: Lake, changed: Sequence[Line], unread: Sequence[Line], rule
             "drift": lambda: lake.overwrite("drift", drift(lake)),
         },
     )
+    if "matrix" in lake.tables and not any(is_of_tags(line.lineage) for line in changed):
+        del groups[-1]["matrix"]
     for group in groups:
         with ThreadPoolExecutor(len(group)) as pool:
             futures = [pool.submit(_run, lake, name, stage, tell) for name, stage in group.items()]
