@@ -26,10 +26,7 @@ class ExpressionError(ValueError):
 
 def wrong_choice(error: str, choices: Sequence[str]) -> str:
     """What is wrong with the word for which msgspec reports `error`, as it is none of the choices; else empty."""
-    word = re.search(r"Invalid enum value '(.*)' - at", error, re.DOTALL)
-    return none_of(word[1], choices) if word and choices else ""
-
-
-def none_of(word: str, choices: Sequence[str]) -> str:
-    """The error about a word that is none of the choices."""
-    return f"{printable(word)} is none of {', '.join(choices)}{did_you_mean(word, choices)}"
+    match = re.search(r"Invalid enum value '(.*)' - at", error, re.DOTALL)
+    if not match or not choices:
+        return ""
+    return f"{printable(match[1])} is none of {', '.join(choices)}{did_you_mean(match[1], choices)}"
