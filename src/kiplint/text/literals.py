@@ -28,12 +28,12 @@ _SHORT: Final = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"
 _MOST: Final = 10
 
 
-def read_string(text: str, start: int, end: int, *, closed: bool = True) -> tuple[str, list[Problem]]:
+def read_string(text: str, start: int, end: int) -> tuple[str, list[Problem]]:
     """The value of the string literal at `text[start:end]` (quotes included) and at most 10 issues in it.
 
     Unpaired surrogates and meaningless escapes are read as U+FFFD, so the value can always be encoded.
     """
-    quote, stop = text[start], end - 1 if closed else end
+    quote, stop = text[start], end - 1
     issues: list[Problem] = []
     if quote == "'":
         issues.append(Problem("json5-only", "a string in single quotes; write it in double quotes", "", start, end))

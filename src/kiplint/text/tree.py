@@ -48,11 +48,9 @@ class Node:
         self.children: list[Node] = []
 
     def string(self, text: str) -> str | None:
-        """The value of a string; None for any other value."""
-        if self.kind != "string":
-            return None
-        closed = self.end - self.start > 1 and text[self.end - 1] == text[self.start]
-        return read_string(text, self.start, self.end, closed=closed)[0]
+        """The value of a whole string; None for any other value."""
+        is_whole = self.kind == "string" and self.end - self.start > 1 and text[self.end - 1] == text[self.start]
+        return read_string(text, self.start, self.end)[0] if is_whole else None
 
 
 class TextTree(NamedTuple):
