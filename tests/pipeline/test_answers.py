@@ -1,11 +1,10 @@
-"""What the views of the lake of the sample history say, and the commands that lay them out."""
+"""The commands that ask a lake, and the views that they ask. What they say of the sample history is in the guide."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,55 +14,9 @@ from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers import Answers, questions
 from tools import kiplint
 
-LINE = "source = 'sample' AND lineage = 'main'"
-COLUMNS = "rule, message_name, introduced_position, fixed_position, first_release, fixed_release"
-SPANS = f"SELECT {COLUMNS} FROM spans WHERE {LINE} AND what = $1 AND severity = 'error' ORDER BY ALL"
-
-
-def rows(answers: Answers, sql: str, *values: object) -> list[tuple[Any, ...]]:
-    return list(answers.rows(sql, values).values)
-
-
-def test_findings_in_time(answers: Answers) -> None:
-    missing = [span for span in rows(answers, SPANS, "finding") if span[0] == "kip-1313/header-missing"]
-    assert {span[2:] for span in missing} == {(9, None, "2.0.0", None)}
-    assert [span for span in rows(answers, SPANS, "finding") if span not in missing] == [
-        ("kip-1313/frozen-rpc", "SaslHandshakeRequest", 2, 4, None, None),
-        ("kip-1313/frozen-rpc", "SaslHandshakeResponse", 2, 4, None, None),
-        ("kip-1313/request-header-order", "RequestHeader", 7, 8, None, None),
-        ("rpc/versions-differ", "DeleteGroupsResponse", 3, 5, "1.1.0", "1.2.0"),
-        ("versions/field-above-valid", "DeleteGroupsResponse", 3, 5, "1.1.0", "1.2.0"),
-    ]
-
-
-def test_changes_in_time(answers: Answers) -> None:
-    assert rows(answers, SPANS, "change") == [
-        ("compat/frozen-bumped", "SaslHandshakeRequest", 2, None, None, None),
-        ("compat/frozen-bumped", "SaslHandshakeResponse", 2, None, None, None),
-        ("compat/layout-changed", "RequestHeader", 7, None, None, None),
-        ("compat/layout-changed", "RequestHeader", 8, None, None, None),
-        ("compat/response-not-bumped", "DeleteGroupsResponse", 3, None, "1.1.0", None),
-    ]
-
-
-def test_the_fork_collides_where_it_changed_released_versions(answers: Answers) -> None:
-    sql = "SELECT message_name, lowest, highest, upstream_release FROM drift WHERE status = 'collision' ORDER BY ALL"
-    ranges = [(0, 0), (1, 2), (3, 3), (4, 6)]
-    assert rows(answers, sql) == [("FindCoordinatorRequest", low, high, "2.0.0") for low, high in ranges]
-
-
-def test_forks(answers: Answers) -> None:
-    sql = "SELECT source, base_by, base_release, own, collisions, merge_breaks FROM forks"
-    assert rows(answers, sql) == [("fork", "commit", None, 0, 1, 3)]
-
-
-def test_breaks_are_counted_once(answers: Answers) -> None:
-    """Those of the branch, and not again those between releases."""
-    assert {line for (line,) in rows(answers, "SELECT lineage FROM breaks WHERE source = 'sample'")} == {"main"}
-
 
 def test_nothing_went_wrong(answers: Answers) -> None:
-    assert rows(answers, "FROM problems") == []
+    assert answers.rows("FROM problems").values == []
 
 
 @pytest.mark.parametrize("view", questions())

@@ -33,14 +33,6 @@ def test_spark_and_delta_rs_read_the_same_rows(name: str, lake: Path, spark: Spa
     assert rows.num_rows == sum(numbers) == Lake(lake, spark).read(name).count()
 
 
-def test_statistics_are_bounds(lake: Path) -> None:
-    table = DeltaTable(lake / "revisions")
-    positions = table.to_pyarrow_table()["position"].to_pylist()
-    actions = table.get_add_actions(flatten=True)
-    lowest, highest = actions["min.position"].to_pylist(), actions["max.position"].to_pylist()
-    assert (min(lowest), max(highest)) == (min(positions), max(positions))
-
-
 def test_many_files_are_merged(lake: Path, spark: SparkSession, tmp_path: Path) -> None:
     rows = Lake(lake, spark).read("files").limit(3).coalesce(1)
     many = Lake(tmp_path / "many", spark)
