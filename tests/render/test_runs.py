@@ -12,7 +12,7 @@ import pytest
 
 from cli.test_formats import SCHEMA
 from sources.support import git
-from tools import ABOUT_WARNING, Ran, definition, field, kiplint
+from tools import ABOUT_WARNING, definition, field, kiplint
 
 from .findings import valid_run
 
@@ -66,28 +66,11 @@ def releases(here: Path) -> Path:
     return here
 
 
-class Runner:
-    """Plays the runner of GitHub Actions: the files of one step, and the variables that name them."""
-
-    def __init__(self, workspace: Path) -> None:
-        self.summary, self.output = workspace / "summary.md", workspace / "output.txt"
-        self.env = {
-            "GITHUB_ACTIONS": "true",
-            "GITHUB_WORKSPACE": str(workspace),
-            "GITHUB_STEP_SUMMARY": str(self.summary),
-            "GITHUB_OUTPUT": str(self.output),
-        }
-
-    def run(self, *words: str | Path, cwd: Path, **env: str) -> Ran:
-        return kiplint(*words, cwd=cwd, env={**self.env, **env})
-
-    def outputs(self) -> dict[str, str]:
-        return dict(line.split("=", 1) for line in self.output.read_text("utf-8").splitlines())
-
-
 @pytest.fixture
-def runner(here: Path) -> Runner:
-    return Runner(here)
+def on_github(here: Path) -> dict[str, str]:
+    """The variables of a step of GitHub Actions, whose files are in the work tree."""
+    files = {"GITHUB_STEP_SUMMARY": "summary.md", "GITHUB_OUTPUT": "output.txt", "GITHUB_WORKSPACE": ""}
+    return {"GITHUB_ACTIONS": "true", **{name: str(here / file) for name, file in files.items()}}
 
 
 def sarif(*words: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> Any:
@@ -98,34 +81,34 @@ def marks(run: Any) -> list[str]:
     return [result["partialFingerprints"]["primaryLocationLineHash"] for result in run["results"]]
 
 
-def test_on_github(here: Path, runner: Runner) -> None:
-    assert runner.run("check", "set", cwd=here) == (1, ANNOTATIONS, "")
-    assert runner.summary.read_text("utf-8") == SUMMARY
-    assert runner.output.read_text("utf-8") == "errors=1\nwarnings=1\ninfos=0\nstatus=findings\n"
+def test_on_github(here: Path, on_github: dict[str, str]) -> None:
+    assert kiplint("check", "set", cwd=here, env=on_github) == (1, ANNOTATIONS, "")
+    assert (here / "summary.md").read_text("utf-8") == SUMMARY
+    assert (here / "output.txt").read_text("utf-8") == "errors=1\nwarnings=1\ninfos=0\nstatus=findings\n"
 
 
-def test_what_cannot_be_done_is_an_annotation_too(here: Path, runner: Runner) -> None:
-    run = runner.run("check", "mis%sing", cwd=here)
+def test_what_cannot_be_done_is_an_annotation_too(here: Path, on_github: dict[str, str]) -> None:
+    run = kiplint("check", "mis%sing", cwd=here, env=on_github)
     assert run == (
         2,
         "::error title=kiplint check::no such file or directory: mis%25sing\n",
         "error: no such file or directory: mis%sing\n",
     )
-    assert runner.outputs() == {"status": "error"}
+    assert (here / "output.txt").read_text("utf-8") == "status=error\n"
     expected = "## kiplint check\n\nIt could not run: no such file or directory: mis%sing\n\n"
-    assert runner.summary.read_text("utf-8") == expected
+    assert (here / "summary.md").read_text("utf-8") == expected
 
 
 @pytest.mark.parametrize("words", [["--output-format", "concise"], ["--output-format", "json=out.json"]])
-def test_github_is_chosen_only_where_no_format_is(here: Path, runner: Runner, words: list[str]) -> None:
-    run = runner.run("check", "set", *words, cwd=here)
+def test_github_is_chosen_only_where_no_format_is(here: Path, on_github: dict[str, str], words: list[str]) -> None:
+    run = kiplint("check", "set", *words, cwd=here, env=on_github)
     assert "::" not in run.out
-    assert not runner.output.exists()
+    assert not (here / "output.txt").exists()
 
 
-def test_paths_are_relative_to_the_workspace(here: Path, runner: Runner) -> None:
+def test_paths_are_relative_to_the_workspace(here: Path, on_github: dict[str, str]) -> None:
     for where, name in ((here / "set", "Tags.json"), (here / "clean", "../set"), (here, here / "set")):
-        run = runner.run("check", name, cwd=where)
+        run = kiplint("check", name, cwd=where, env=on_github)
         assert re.findall(r"file=([^,]*)", run.out) == ["set/Tags.json"] * 2
 
 
@@ -146,12 +129,12 @@ def test_blank_lines_change_no_fingerprint_of_a_comparison(releases: Path, comma
     assert len({*before[0]}) == len(before[0]) == (3 if command == "diff" else 1)
 
 
-def test_files_of_a_revision_are_those_of_the_repository(releases: Path, runner: Runner) -> None:
+def test_files_of_a_revision_are_those_of_the_repository(releases: Path, on_github: dict[str, str]) -> None:
     (releases / ".git").rmdir()
     for words in ("init -q", "add old new", "commit -qm one"):
         git(releases, *words.split())
     for names in (("HEAD:old", "HEAD:new"), ("HEAD:old", "new"), ("HEAD:./old", "HEAD:new")):
-        run = runner.run("diff", *names, cwd=releases)
+        run = kiplint("diff", *names, cwd=releases, env=on_github)
         assert {*re.findall(r"file=([^,]*)", run.out)} == {"new/XRequest.json", "new/XResponse.json"}
     answer = sarif("diff", "HEAD:old", "HEAD:new", cwd=releases / "new")
     places = [
