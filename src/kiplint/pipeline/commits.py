@@ -15,7 +15,6 @@ from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
 from kiplint.sources.tree import by_folder
 from kiplint.text.words import did_you_mean
 
-TAGS = "tags"
 AT_ONCE: Final = 256
 """How many revisions are read together, by one process of git for each level of folders."""
 SHARED: Final = 10_000
@@ -56,7 +55,7 @@ FilesByFolder = list[tuple[str, list[tuple[str, str]]]]
 
 def is_of_tags(lineage: str) -> bool:
     """Whether a line of history has the tags of a repository: `tags`, or `tags=GLOB`."""
-    return lineage.partition("=")[0] == TAGS
+    return lineage.partition("=")[0] == "tags"
 
 
 def revisions(objects: Objects, lineage: str) -> list[Revision]:
@@ -139,18 +138,17 @@ def read_folders(objects: Objects, trees: Sequence[str]) -> Iterator[FilesByFold
     for at in range(0, len(trees), AT_ONCE):
         chunk = trees[at : at + AT_ONCE]
         entries: dict[str, list[TreeEntry]] = {}
-        while new := _folders(chunk, entries) - entries.keys() - files.keys():  # level by level
-            entries |= _read_trees(objects, sorted(new))
+        new = {*chunk} - files.keys()
+        while new:  # level by level
+            level = dict(_read_trees(objects, sorted(new)))
+            entries |= level
+            below = {entry.id for some in level.values() for entry in some if entry.mode == FOLDER}
+            new = below - entries.keys() - files.keys()
         for tree in chunk:
             folders = by_folder(_files_below(tree, entries, files, objects.where))
             yield [(path, sorted(names.items())) for path, names in sorted(folders.items())]
         if len(files) > SHARED:
             files.clear()
-
-
-def _folders(trees: Iterable[str], entries: Mapping[str, Sequence[TreeEntry]]) -> set[str]:
-    below = (entry.id for some in entries.values() for entry in some if entry.mode == FOLDER)
-    return {*trees, *below}
 
 
 def _read_trees(objects: Objects, trees: Sequence[str]) -> Iterator[tuple[str, list[TreeEntry]]]:
