@@ -123,8 +123,8 @@ def finish(result: RunResult) -> int:
     """Print the notes, and warn of the files that could not be read; the exit code."""
     for note in result.notes:
         warn(note)
-    for file in result.broken:
-        warn(f"warning: {file} cannot be read, so it is {result.unread}; see `kiplint check`")
+    for file in result.unparsable:
+        warn(f"warning: {file} cannot be read, so it is {result.unparsable_are}; see `kiplint check`")
     return CODES[result.status]
 
 

@@ -235,7 +235,7 @@ class _Messages:
         return DecodeResult(
             frames=tuple(frames),
             status="error" if self.unread_paths else status,
-            broken=tuple(self.unread_paths),
+            unparsable=tuple(self.unread_paths),
         )
 
     def line(self, text: bytes) -> Frame:

@@ -238,7 +238,7 @@ def kip(
         sets=names,
         rules=rule_infos([*rules.all_rules, *rules.rules], findings, IGNORE),
         paths=paths,
-        broken=unparsable_files(base),
+        unparsable=unparsable_files(base),
         notes=notes,
         kips=tuple(result for result, _ in results),
         against=base.name,

@@ -116,7 +116,7 @@ class NegotiationResult(RunResult, frozen=True):
 
     command = "negotiate"
     renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.negotiate:write"}
-    unread = "not compared"
+    unparsable_are = "not compared"
 
     @property
     def verdict(self) -> Verdict:
@@ -162,7 +162,7 @@ def negotiate(
     negotiation = agree((tree.name, tree.main), named_sets, unstable=unstable)
     unreadable = unparsable_files(*trees)
     status: Status = "error" if unreadable or notes else "findings" if negotiation.in_trouble else "ok"
-    return NegotiationResult(document=negotiation, status=status, broken=unreadable, notes=tuple(notes))
+    return NegotiationResult(document=negotiation, status=status, unparsable=unreadable, notes=tuple(notes))
 
 
 def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:

@@ -157,7 +157,7 @@ def rollout(
         sets=tuple(reversed(names)),
         rules=rule_infos(configuration.all_rules(), findings, "") if findings else {},
         paths=tuple(head.sources),
-        broken=unreadable,
+        unparsable=unreadable,
         document=rollout_document(rows, header),
         notes=(*releases_note(releases, old), *configuration.misnamed(rule_set, messages)),
     )

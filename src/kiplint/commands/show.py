@@ -176,7 +176,7 @@ def show(message: str, source: Path = ".", *, repository: Path | None = None) ->
         document = MessageDocument(**{**asdict(objects[0]), "version": 1})
     else:
         document = ShowDocument(1, objects)
-    return ShowResult(document=document, broken=unparsable_files(tree))
+    return ShowResult(document=document, unparsable=unparsable_files(tree))
 
 
 def _find(tree: Tree, name: str) -> list[Message]:

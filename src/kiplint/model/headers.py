@@ -158,7 +158,7 @@ def derived_header(message: Message, version: int, flexible: VersionRange | None
 def header_map(message: Message) -> HeaderMap:
     """The header versions of the valid versions, as ranges on which they are constant."""
     ranges = [message.flexible, VersionRange.of(0, 0), *(entry.versions for entry in message.header_ranges)]
-    return merge_ranges((piece, header_of(message, piece.lowest)) for piece in boundaries(ranges, message.valid))
+    return merge_ranges((part, header_of(message, part.lowest)) for part in boundaries(ranges, message.valid))
 
 
 def derived_map(message: Message, flexible: VersionRange | None = None) -> HeaderMap:
@@ -168,8 +168,8 @@ def derived_map(message: Message, flexible: VersionRange | None = None) -> Heade
     that is to have other flexible versions.
     """
     flexible = message.flexible if flexible is None else flexible
-    pieces = boundaries([flexible, VersionRange.of(0, 0)], ALL)
-    return merge_ranges((piece, derived_header(message, piece.lowest, flexible)) for piece in pieces)
+    parts = boundaries([flexible, VersionRange.of(0, 0)], ALL)
+    return merge_ranges((part, derived_header(message, part.lowest, flexible)) for part in parts)
 
 
 def merge_ranges(entries: Iterable[tuple[VersionRange, int]]) -> HeaderMap:

@@ -69,25 +69,25 @@ def intervals(message: Message) -> tuple[VersionRange, ...]:
     """The largest ranges of valid versions on which the message's layout does not change, lowest first."""
     containers = (message, *message.structs)
     ranges = [message.flexible, *(versions for container in containers for versions in ranges_of(container))]
-    pieces: list[VersionRange] = []
+    parts: list[VersionRange] = []
     previous: list[tuple[int, str, str, str]] = []
-    for piece in boundaries(ranges, message.valid):
-        rows = list(lines(layout(message, piece.lowest)))
-        if pieces and rows == previous and pieces[-1].highest + 1 == piece.lowest:
-            pieces[-1] |= piece
+    for part in boundaries(ranges, message.valid):
+        rows = list(lines(layout(message, part.lowest)))
+        if parts and rows == previous and parts[-1].highest + 1 == part.lowest:
+            parts[-1] |= part
         else:
-            pieces.append(piece)
+            parts.append(part)
         previous = rows
-    return tuple(pieces)
+    return tuple(parts)
 
 
 def headed_intervals(message: Message) -> tuple[VersionRange, ...]:
     """The largest ranges of valid versions on which neither the layout changes nor the header in front of it."""
-    pieces = intervals(message)
+    parts = intervals(message)
     if not message.is_rpc:
-        return pieces
+        return parts
     header_versions = (versions for versions, _ in header_map(message))
-    return tuple(boundaries([*pieces, *header_versions], message.valid))
+    return tuple(boundaries([*parts, *header_versions], message.valid))
 
 
 def layout(

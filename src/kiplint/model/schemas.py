@@ -37,11 +37,13 @@ class Rpc:
     may_be_partial: bool
     """Whether a missing message means nothing: the set is a single file, or it may be in an unreadable file."""
 
-    def __init__(self, api_key: int, request: Message | None, response: Message | None, *, partial: bool) -> None:
+    def __init__(
+        self, api_key: int, request: Message | None, response: Message | None, *, may_be_partial: bool
+    ) -> None:
         self.api_key = api_key
         self.request = request
         self.response = response
-        self.may_be_partial = partial
+        self.may_be_partial = may_be_partial
         self._messages = [message for message in (request, response) if message]
 
     def __repr__(self) -> str:
@@ -234,7 +236,7 @@ class SchemaSet:
                     if pair[place] is None or self.key_owners.get((message.type, message.api_key), message) is message:
                         pair[place] = message
         return tuple(
-            Rpc(key, *pair, partial=self.is_single_file or self._may_be_incomplete(pair))
+            Rpc(key, *pair, may_be_partial=self.is_single_file or self._may_be_incomplete(pair))
             for (_, key), pair in sorted(pairs.items())
         )
 

@@ -104,7 +104,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
 
     status: Status = "ok"
     """`ok`, `findings`, or `error` where files could not be read. It decides the exit code of the command."""
-    broken: tuple[str, ...] = ()
+    unparsable: tuple[str, ...] = ()
     """The paths of the files that could not be read."""
     notes: tuple[str, ...] = ()
     """Remarks for people, such as a warning about a name that nothing has."""
@@ -121,7 +121,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     listing: ClassVar[str] = "findings"
     """The attribute of the document whose items JSON Lines has, an item a line."""
 
-    unread: ClassVar[str] = "left out"
+    unparsable_are: ClassVar[str] = "left out"
     """What the command does with a file that cannot be read."""
 
     @property
@@ -156,7 +156,7 @@ class Report(RunResult, frozen=True):
     older: int = 0
     """How many findings are older than the change that the run is about, and not shown."""
 
-    unread = "not compared"
+    unparsable_are = "not compared"
 
     headed: ClassVar[bool] = False
     """Whether the Markdown begins with the verdict also when there are no findings."""

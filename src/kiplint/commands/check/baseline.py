@@ -27,7 +27,7 @@ from kiplint.text.words import plural
 
 MOST_LISTED = 20
 """How many stale entries are listed."""
-UNREAD = ("syntax/", "shape/")
+HIDING = ("syntax/", "shape/")
 """Findings of these rules that belong to no message hide all other findings of their file."""
 
 
@@ -137,9 +137,9 @@ def _folder(file: str) -> str:
 def _reportable(findings: Sequence[Finding], rules: RuleSet) -> Callable[[BaselineEntry], bool]:
     """The test whether this run would have reported what an entry records."""
     off = {rule.id for rule in rules.all_rules} - {rule.id for rule in rules.rules}
-    unread_findings = [finding for finding in findings if not finding.message_name and finding.rule.startswith(UNREAD)]
-    unread = {_plain(finding.path) for finding in unread_findings}
-    return lambda entry: entry.rule not in off and _plain(entry.message_name) not in unread
+    hiding_findings = [finding for finding in findings if not finding.message_name and finding.rule.startswith(HIDING)]
+    unparsable = {_plain(finding.path) for finding in hiding_findings}
+    return lambda entry: entry.rule not in off and _plain(entry.message_name) not in unparsable
 
 
 def _plain(name: str) -> str:

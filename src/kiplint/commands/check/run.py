@@ -341,7 +341,7 @@ def _sources(results: Iterable[Result]) -> dict[str, bytes]:
 
 
 def _in_order(options: CheckOptions, read: _Read, results: Iterable[Result]) -> tuple[Finding, ...]:
-    """The findings by file, those about a missing half with the file that has it."""
+    """The findings by file, those about a missing request or response with the file that has it."""
     findings = sorted((finding for result in results for finding in result.findings), key=attrgetter("path"))
     return locate_partners(tuple(findings), read.paths, PARTNER_MISSING)
 

@@ -40,13 +40,14 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write the page, the RPCs with the worst breaks first."""
     rules = sorted({change.rule for change in result.changes})
     kinds = [breaks for breaks in BREAKS if any(change.breaks == breaks for change in result.changes)]
-    unread = [Text(f"Cannot be read, so not compared: {', '.join(result.broken)}", "error")] if result.broken else []
+    unparsable = ", ".join(result.unparsable)
+    warnings = [Text(f"Cannot be read, so not compared: {unparsable}", "error")] if unparsable else []
     entries = list(_entries([*zip(result.changes, result.pairs, strict=True)]))
     filters = (Filter("breaks", kinds), Filter("rule", rules)) if entries else None
     about = [Row((rule, result.rules[rule].why or result.rules[rule].title)) for rule in rules if rule in result.rules]
     old, new = set_titles(*result.sets[:2])
     blocks = entries or [Text(f"Nothing changed; {result.closing}.")]
-    sections = [Section("changes", "Changes", [*unread, *blocks], filters)]
+    sections = [Section("changes", "Changes", [*warnings, *blocks], filters)]
     if about:
         sections.append(Section("rules", "Rules", [Table("Why", (), about, has_heads=True)]))
     write_page(out, command="diff", title=f"{old} to {new}", verdict=result.verdict, sections=sections)

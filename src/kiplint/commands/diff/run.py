@@ -184,17 +184,17 @@ def compare(
         pairs = [(change, finding) for change, finding in pairs if not is_ignored(finding.path, finding.rule)]
     findings = tuple(finding for _, finding in pairs)
     failing = any(finding.breaks in grave or finding.severity == "error" for finding in findings)
-    unread = tuple(dict.fromkeys((*unparsable_files(before, after), *(error.file for error in too_large))))
+    unparsable = tuple(dict.fromkeys((*unparsable_files(before, after), *(error.file for error in too_large))))
     return DiffResult(
         findings=findings,
         files=len(after.sources),
         messages=sum(map(is_selected, (single or after).messages)),
         sources={**before.sources, **after.sources},
-        status="error" if unread else "findings" if failing else "ok",
+        status="error" if unparsable else "findings" if failing else "ok",
         sets=tuple(paths),
         rules=rule_infos([*rules.all_rules, *rules.rules], findings, "To ignore it: `--ignore RULE`."),
         paths=tuple(after.sources),
-        broken=unread,
+        unparsable=unparsable,
         harmless=("info",),
         role=role,
         pairs=tuple(change.messages for change, _ in pairs),

@@ -64,7 +64,7 @@ class MigrationResult(RunResult, frozen=True):
 
     command = "migrate"
     renderers = written_by("migrate", "text")
-    unread = "left as it is"
+    unparsable_are = "left as it is"
 
     @property
     def change(self) -> FileChanges:
@@ -191,7 +191,7 @@ def _migrate(
     result = MigrationResult(
         files=tuple(files),
         rows=tuple(rows),
-        broken=tuple(unread_paths),
+        unparsable=tuple(unread_paths),
         status=status,
         is_written=not dry_run,
     )
