@@ -65,10 +65,12 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 def test_errors(tmp_path: Path) -> None:
     write(tmp_path, {"empty/o.json": OTHER, "o.json": OTHER})
     (tmp_path / "dangling.json").symlink_to("nowhere")
+    (tmp_path / "link.json").symlink_to("o.json")
     assert error("empty") == "nothing to check: no message definition in empty"
     assert error("zzz") == "no such file or directory: zzz"
     assert error("o.json") == "o.json is JSON, but not a message definition (it has no validVersions)"
     assert error("dangling.json") == "cannot read dangling.json: it is not a file"
+    assert error("link.json") == "cannot read link.json: it is a symbolic link"
 
 
 # Inside of a checkout, outside of one, and beside a lake
