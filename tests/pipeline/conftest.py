@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,11 +16,13 @@ from pyspark.sql import SparkSession
 
 from kiplint.pipeline.answers import Answers
 from kiplint.pipeline.run import run
-from kiplint.pipeline.session import ONE_COMPILER, open_session
+from kiplint.pipeline.session import open_session
 from kiplint.pipeline.tables import TABLES
 
 RELEASES = "tags=2.4.0,3.9.0-rc3,confluent-8.0.0"
-"""Those of Kafka's releases that are in the lake of the cluster."""
+"""Those of Kafka's releases that are in its lake."""
+MASTER = os.environ.get("KIPLINT_SPARK_MASTER", "local[2]")
+"""Where the session of the tests runs; each night it is a cluster of two executors."""
 Run = Callable[..., list[str]]
 Content = dict[str, list[tuple[Any, ...]]]
 
@@ -30,7 +31,7 @@ Content = dict[str, list[tuple[Any, ...]]]
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session of all tests."""
     warehouse = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
-    with open_session("local[2]", "", warehouse) as session:
+    with open_session(MASTER, "", warehouse) as session:
         yield session
 
 
@@ -59,21 +60,11 @@ def run_lake(spark: SparkSession) -> Run:
 
 
 @pytest.fixture(scope="session")
-def clustered(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Path]]:
-    """The lake of some of Kafka's releases, made on a cluster of two executors, beside other tests until it is called."""
-    path = tmp_path_factory.mktemp("clustered") / "lake"
-    source = f"kafka={corpus / 'kafka-schema-history.bundle'}#{RELEASES}"
-    command = [sys.executable, "-P", "-m", "kiplint", "pipeline", "run", source, "--out", str(path), "--quiet"]
-    command += ["--master", "local-cluster[2,1,1024]", "--conf", f"spark.executor.extraJavaOptions={ONE_COMPILER}"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=path.parent) as process:
-
-        def wait() -> Path:
-            errors = process.communicate()[1]
-            assert process.returncode == 0, errors
-            return path
-
-        yield wait
-        process.kill()
+def kafka_lake(run_lake: Run, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The lake of some of Kafka's releases."""
+    path = tmp_path_factory.mktemp("kafka") / "lake"
+    run_lake(path, f"kafka={corpus / 'kafka-schema-history.bundle'}#{RELEASES}")
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ Of the sample history, and of some of Kafka's releases, whose lake is made on a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,8 +78,8 @@ def sample(request: pytest.FixtureRequest, answers: Answers, history: Path) -> H
 
 
 @pytest.fixture(scope="module")
-def kafka(answers: Answers, corpus: Path, clustered: Callable[[], Path]) -> History:
-    return History(Answers(clustered()), str(corpus / "kafka-schema-history.bundle"), ("kafka", RELEASES))
+def kafka(corpus: Path, kafka_lake: Path) -> History:
+    return History(Answers(kafka_lake), str(corpus / "kafka-schema-history.bundle"), ("kafka", RELEASES))
 
 
 def test_a_line_of_the_sample(sample: History) -> None:
