@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from kiplint.compat.classify import ChangeFinding
 from kiplint.engine.finding import Finding
+from kiplint.model.message import rpc_of
 
 Cause = tuple[str, ...]
 
@@ -46,5 +47,5 @@ def explained_by(finding: Finding, supersedes: Mapping[str, Collection[str]]) ->
 
 def rule_in_rpc(finding: Finding, rule: str) -> Cause:
     """A rule in the RPC, or in the message, of a finding."""
-    name = finding.message_name.removesuffix("Request").removesuffix("Response")
+    name = rpc_of(finding.message_name)
     return "rule", finding.rpc if isinstance(finding, ChangeFinding) else name, rule

@@ -29,4 +29,9 @@ def wrong_choice(error: str, choices: Sequence[str]) -> str:
     match = re.search(r"Invalid enum value '(.*)' - at", error, re.DOTALL)
     if not match or not choices:
         return ""
-    return f"{printable(match[1])} is none of {', '.join(choices)}{did_you_mean(match[1], choices)}"
+    return none_of(match[1], choices)
+
+
+def none_of(word: str, choices: Sequence[str]) -> str:
+    """The sentence about a word that is none of the choices."""
+    return f"{printable(word)} is none of {', '.join(choices)}{did_you_mean(word, choices)}"

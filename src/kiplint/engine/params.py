@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from kiplint.engine.errors import UsageError
+from kiplint.engine.errors import UsageError, none_of
 from kiplint.engine.rule import Rule
+from kiplint.model.message import rpc_of
 from kiplint.text.words import did_you_mean, nearest
 from kiplint.versions import InvalidRange, VersionRange
 
@@ -32,9 +33,7 @@ def check_param(rule: Rule, name: str, value: Any) -> None:
     what = f"the parameter {name} of {rule.id}: "
     choices = CHOICES.get(name, ())
     if choices and value not in choices:
-        raise UsageError(
-            f"{what}{value} is none of {', '.join(choices)}{did_you_mean(str(value), choices)}", str(value)
-        )
+        raise UsageError(f"{what}{none_of(str(value), choices)}", str(value))
     has_ranges = isinstance(usual, dict) and usual and all(map(_is_range, usual.values()))
     for key, item in value.items() if has_ranges else ():
         if not _is_range(item):
@@ -74,21 +73,17 @@ class Misnamed(NamedTuple):
 
 def misnamed(rules: Iterable[Rule], names: Collection[str]) -> Iterator[Misnamed]:
     """The names of RPCs and messages in configured parameters that do not occur in `names`."""
-    rpcs = {_rpc_of(name) for name in names}
+    rpcs = {rpc_of(name) for name in names}
     for rule in rules:
         for param, kind, there in (("frozen", "RPC", rpcs), ("exempt", "RPC", rpcs), ("messages", "message", {*names})):
             usual = rule.spec.params.get(param, ())
             words = [] if rule.params.get(param, ()) == usual else rule.params[param]
-            known = {*there, *usual}
-            for word in [word for word in words if word not in known]:
-                rpc = _rpc_of(word) if kind == "RPC" else ""
-                near = rpc if rpc in there else nearest(word, known, ALIKE)
+            possible_names = {*there, *usual}
+            for word in [word for word in words if word not in possible_names]:
+                rpc = rpc_of(word) if kind == "RPC" else ""
+                near = rpc if rpc in there else nearest(word, possible_names, ALIKE)
                 what = f"there is no {kind} {word}"
                 if near:
                     yield Misnamed(rule.id, param, word, f"{what}; did you mean {near}?")
                 elif len(there) >= WHOLE:
                     yield Misnamed(rule.id, param, word, f"{what} here{did_you_mean(word, sorted(there))}")
-
-
-def _rpc_of(name: str) -> str:
-    return name.removesuffix("Request").removesuffix("Response")

@@ -41,16 +41,16 @@ def apply_ignores(
         ids = ids_by_target.setdefault(comment.target, set())
         ids.update(*(rules_by_selector[selector] for selector in comment.selectors))
     left: list[Finding] = []
-    hits: set[tuple[Target, str]] = set()
+    ignored: set[tuple[Target, str]] = set()
     for finding in findings:
         targets = [line for line in (None, finding.line) if finding.rule in ids_by_target.get(line, ())]
-        hits.update((line, finding.rule) for line in targets)
+        ignored.update((line, finding.rule) for line in targets)
         left += [] if targets else [finding]
     problems = [*suppressions.problems]
     running = frozenset(rule.id for rule in rules.rules)
     for comment in suppressions.items:
         groups = [rules_by_selector[selector] for selector in comment.selectors]
-        if any((comment.target, rule) in hits for group in groups for rule in group):
+        if any((comment.target, rule) in ignored for group in groups for rule in group):
             continue
         if not all(groups):
             unknown = next(selector for selector in comment.selectors if not rules_by_selector[selector])

@@ -16,7 +16,7 @@ from kiplint.fixes.case import FIXERS, FixerCase, Fixes, fixer
 from kiplint.fixes.edits import FIELD, MESSAGE, map_text, note_edit, set_property
 from kiplint.model.fields import Field
 from kiplint.model.headers import HeaderRange, derived_header, derived_map
-from kiplint.model.message import Message
+from kiplint.model.message import Message, rpc_of
 from kiplint.model.schemas import FROZEN, Rpc
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
 from kiplint.model.types import NO_VALUE, PRIMITIVES, coerce
@@ -174,7 +174,7 @@ def flexible_versions(case: FixerCase) -> Fixes:
     if message.declares_flexible:
         return ()
     tagged = [field.tagged.lowest for field in message.all_fields if field.tagged]
-    name = message.name.removesuffix("Request").removesuffix("Response")
+    name = rpc_of(message.name)
     partner = message.schemas.by_name.get(f"{name}{'Response' if message.type == 'request' else 'Request'}")
     if tagged:
         likely = [VersionRange.of(min(tagged))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from msgspec.structs import asdict
@@ -15,6 +15,7 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.rule import PARTNER_MISSING
 from kiplint.engine.run import check_both
 from kiplint.fixes.fixers import make_fixes
+from kiplint.model.message import partner_file
 from kiplint.pipeline.changes import group_of
 from kiplint.pipeline.rows import Row, arrow, spread, table
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
     from kiplint.pipeline.lake import Lake
     from kiplint.pipeline.rules import Rules
-
-OTHER_HALF: Final = {"Request": "Response", "Response": "Request", "Key": "Value", "Value": "Key"}
-"""The ends of the names of an RPC's two halves."""
 
 
 def findings(lake: Lake, rules: Rules) -> DataFrame:
@@ -93,11 +91,5 @@ def _rows(key: Row, some: Sequence[Finding], blobs: Mapping[str, str], rules: Ru
             "name": finding.path,
             "blob": blobs[finding.path],
             "rule_source": finding.source,
-            "other_half": _other_half(finding.message_name) if finding.rule in PARTNER_MISSING else None,
+            "other_half": partner_file(finding.message_name) or None if finding.rule in PARTNER_MISSING else None,
         }
-
-
-def _other_half(message_name: str) -> str | None:
-    """The file of the other half of an RPC, by the name of a message; None for another name."""
-    suffix = next((suffix for suffix in OTHER_HALF if message_name.endswith(suffix)), None)
-    return f"{message_name.removesuffix(suffix)}{OTHER_HALF[suffix]}.json" if suffix else None

@@ -16,7 +16,7 @@ from kiplint.engine.rule import Rule
 from kiplint.render.formats import PAGE
 from kiplint.sources.disk import in_repository
 from kiplint.text.show import printable
-from kiplint.text.words import plural, tally
+from kiplint.text.words import first_of, plural, tally
 
 AnyFinding = TypeVar("AnyFinding", bound=Finding)
 Status = Literal["ok", "findings", "error"]
@@ -184,10 +184,9 @@ class Report(RunResult, frozen=True):
         older = f"; {plural(self.older, 'older finding')} not shown" if self.older else ""
         if not self.left_out:
             return older
-        names = ", ".join(printable(name) for name in self.left_out[:3])
-        more = f" and {len(self.left_out) - 3} more" if len(self.left_out) > 3 else ""
+        names = first_of([*map(printable, self.left_out)], 3)
         verb = "is not a definition" if len(self.left_out) == 1 else "are not definitions"
-        return f"; {plural(len(self.left_out), 'file')} that {verb}: {names}{more}{older}"
+        return f"; {plural(len(self.left_out), 'file')} that {verb}: {names}{older}"
 
     @property
     def closing(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final
 
@@ -30,6 +30,12 @@ def join_words(parts: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *before, last = parts
     return f"{', '.join(before)} and {last}" if before else last
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """The first names, and how many others there are: `a, b and 4 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def comma_parts(texts: Iterable[str]) -> list[str]:

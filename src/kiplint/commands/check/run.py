@@ -28,13 +28,14 @@ from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.rule import PARTNER_MISSING
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Input, Result, check_set
+from kiplint.model.message import partner_file
 from kiplint.render.report import IGNORE, FindingsSummary, Report, at_least, rule_infos
 from kiplint.sources.disk import STDIN
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles, SourceError
 from kiplint.sources.tree import home_of
 from kiplint.text.show import printable
-from kiplint.text.words import plural
+from kiplint.text.words import first_of, plural
 
 if TYPE_CHECKING:
     from kiplint.commands.check.fix import Fixes
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from kiplint.compat.since import BaseState
 
 HEAD: Final = "HEAD"
-PARTNER: Final = {"Request": "Response", "Response": "Request", "Key": "Value", "Value": "Key"}
-"""The ends of the names of two messages that belong together, each with the other."""
 
 
 class CheckSummary(FindingsSummary, frozen=True, omit_defaults=True):
@@ -368,8 +367,7 @@ def _notes(options: CheckOptions, read: _Read, results: Iterable[Result]) -> Ite
     """What is empty, is not followed, or has a wrong name; and which versions are released, if that is asked."""
     yield from read.empty
     if links := [*dict.fromkeys(link for schemas in read.sets for link in schemas.links)]:
-        more = f" and {len(links) - 3} more" if len(links) > 3 else ""
-        yield f"{plural(len(links), 'link')} not followed: {', '.join(links[:3])}{more}"
+        yield f"{plural(len(links), 'link')} not followed: {first_of(links, 3)}"
     yield from options.configuration.misnamed(options.rules, frozenset().union(*(item.names for item in results)))
     if options.changed_since and not options.strict:
         from kiplint.compat.released import releases_note, releases_of
@@ -394,10 +392,9 @@ def locate_partners(findings: tuple[Finding, ...], paths: Iterable[str], rules: 
 def _locate_partner(
     finding: Finding, paths_by_name: Mapping[str, str], beside: Callable[[str], dict[str, str]]
 ) -> Finding:
-    end = next((word for word in PARTNER if finding.message_name.endswith(word)), "")
-    if not end:
+    file = partner_file(finding.message_name)
+    if not file:
         return finding
-    file = f"{finding.message_name.removesuffix(end)}{PARTNER[end]}.json"
     folder = os.path.dirname(finding.path)
     above = os.path.normpath(os.path.join(folder, os.pardir))
     path = paths_by_name.get(file) or beside(above).get(file) or beside(folder).get(file)

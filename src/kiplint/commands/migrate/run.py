@@ -20,6 +20,7 @@ from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, St
 from kiplint.fixes.new_version import bump
 from kiplint.fixes.write import FileChanges, require_files
 from kiplint.model.load import load
+from kiplint.model.message import rpc_of
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.render.report import RunResult, Status, written_by
 from kiplint.sources.open import open_sets
@@ -116,7 +117,7 @@ def migrate_kip_1313(
     only = comma_parts(only)
 
     def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
-        later = {_base(name) for name in WITH_FIELDS} if except_telemetry else set()
+        later = {rpc_of(name) for name in WITH_FIELDS} if except_telemetry else set()
         names = {rpc.name for rpc in rpcs} - later
         whole = len(names) == len(client_rpcs(schemas))
         if not names:
@@ -177,14 +178,14 @@ def _migrate(
             if any(message and message.file in reported_paths for message in (rpc.request, rpc.response))
         ]
         rpc_names |= {rpc.name for rpc in rpcs}
-        migration = change(schemas, [rpc for rpc in rpcs if not names or rpc.name in {*names, *map(_base, names)}])
+        migration = change(schemas, [rpc for rpc in rpcs if not names or rpc.name in {*names, *map(rpc_of, names)}])
         if migration.rows:
             migration = prove(schema_files, migration, rules, goal)
         files += migration.files
         rows += [replace(row, directory=directory) for row in migration.rows]
     for name in names:
-        if not {name, _base(name)} & rpc_names:
-            raise UsageError(f"there is no RPC {name}{did_you_mean(_base(name), rpc_names)}")
+        if not {name, rpc_of(name)} & rpc_names:
+            raise UsageError(f"there is no RPC {name}{did_you_mean(rpc_of(name), rpc_names)}")
     if not rpc_names and not unread_paths:
         raise UsageError("there are no RPCs: name the directory that has the requests and responses, or some of them")
     status: Status = "error" if unread_paths else "findings" if any(row.state == "left" for row in rows) else "ok"
@@ -198,7 +199,3 @@ def _migrate(
     if not dry_run:
         result.change.write()
     return result
-
-
-def _base(name: str) -> str:
-    return name.removesuffix("Request").removesuffix("Response")

@@ -11,7 +11,7 @@ from kiplint.commands.pipeline.text import open_lake, write_json, write_table
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.errors import UsageError
-from kiplint.text.words import did_you_mean
+from kiplint.text.words import did_you_mean, first_of
 
 PAIRS = """
 SELECT source, client, broker, list({api_key: api_key, name: name, status: status} ORDER BY name)
@@ -76,8 +76,7 @@ def _write_pairs(pairs: list[dict[str, Any]]) -> None:
         brokers = [pair["broker"] for pair in some]
         if trouble:
             span = brokers[0] if len(brokers) == 1 else f"{brokers[0]} to {brokers[-1]}"
-            names = ", ".join(trouble[:5]) + (f" and {len(trouble) - 5} more" if len(trouble) > 5 else "")
-            rows.append((source, client, span, len(trouble), names))
+            rows.append((source, client, span, len(trouble), first_of(trouble, 5)))
     write_table("Pairs in trouble", ("source", "client", "brokers", "RPCs", "which no version fits"), rows)
     fine = sum(not pair["trouble"] for pair in pairs)
     print(f"{fine:,} of {len(pairs):,} pairs agree on every RPC of clients that both have.")
