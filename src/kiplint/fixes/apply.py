@@ -88,6 +88,7 @@ def fix_set(
     files: Files,
     check: Check,
     *,
+    findings: Sequence[Finding] | None = None,
     unsafe: bool = False,
     others: Check = lambda files: (),
     releases: Releases | None = None,
@@ -96,14 +97,15 @@ def fix_set(
 
     Fixes that collide are applied in separate rounds, and those of texts that are no JSON before all others. Where
     fixes make anything worse (see `regressions`), those of the same element are not applied; if that does not help, no
-    unsafe one of the files of the RPC, and then none of these. `others` gives the findings of the rules that `check`
-    does not run, `releases` decide what is released, by default all versions of the files.
+    unsafe one of the files of the RPC, and then none of these. `findings` are those of the files, where they are known;
+    `others` gives the findings of the rules that `check` does not run; `releases` decide what is released, by default
+    all versions of the files.
     """
 
     def check_all(files: Files) -> CheckedFiles:
         return CheckedFiles(files, check(files), others(files))
 
-    first = state = check_all(files)
+    first = state = CheckedFiles(files, check(files) if findings is None else findings, others(files))
     refusals: dict[str, tuple[Finding, Regression | None]] = {}
     for _ in range(MOST_ROUNDS):
         candidates = [item for item in state.own if item.fix and (unsafe or item.fix.applicability == "safe")]

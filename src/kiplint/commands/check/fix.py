@@ -115,6 +115,7 @@ def fix_sets(
             fixed_set = fix_set(
                 {file.path: file.data for file in schemas.files},
                 partial(_findings_to_fix, schemas, check, known),
+                findings=_split(first.findings, known)[0],
                 unsafe=unsafe,
                 others=partial(_findings_to_fix, schemas, check_others, {}),
                 releases=releases(),
@@ -135,6 +136,7 @@ def without_refused_fixes(schemas: SchemaFiles, result: Result, check: Check, ch
     fixed_set = fix_set(
         {file.path: file.data for file in schemas.files},
         partial(_findings_to_fix, schemas, check, {}),
+        findings=result.findings,
         others=partial(_findings_to_fix, schemas, check_others, {}),
     )
     refused = {finding.fingerprint for finding, _ in fixed_set.refusals}
