@@ -17,7 +17,7 @@ from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.run import Input, Result, check_set
-from kiplint.render.findings.text import write
+from kiplint.render.text import write
 from kiplint.text.lines import Lines, decode_text
 from tools import rules_of
 

@@ -109,4 +109,4 @@ def test_help_imports_nothing_heavy(repo: Path, words: list[str]) -> None:
 def test_formats_are_imported_only_when_they_are_used(repo: Path, words: list[str]) -> None:
     result = modules(*words, cwd=repo)
     assert "kiplint.render.formats" in result
-    assert result & {f"kiplint.render.findings.{name}" for name in ("ci", "github", "sarif")} == set()
+    assert result & {f"kiplint.render.{name}" for name in ("ci", "github", "sarif")} == set()

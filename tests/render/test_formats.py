@@ -17,8 +17,8 @@ from kiplint.compat import classify
 from kiplint.engine.finding import Fix
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import RULES_PAGES
-from kiplint.render.findings.ci import escape
-from kiplint.render.formats import format_names
+from kiplint.render.ci import escape
+from kiplint.render.formats import FORMATS
 from kiplint.render.report import Report, RuleInfo
 from kiplint.text.edit import Edit
 from tools import definition, field
@@ -44,7 +44,7 @@ REPORT = report(
 )
 
 
-@pytest.mark.parametrize("name", format_names())
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_report(name: str, assert_text: Callable[[Path, str], None]) -> None:
     text = format_report(name, REPORT)
     assert all(line.isprintable() for line in text.split("\n"))

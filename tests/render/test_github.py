@@ -7,7 +7,7 @@ import io
 import pytest
 
 from kiplint.commands.diff.run import DiffResult
-from kiplint.render.findings.github import (
+from kiplint.render.github import (
     SUMMARY_LIMIT,
     escape,
     escape_property,

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from kiplint.engine.finding import Finding
-from kiplint.render.findings import sarif
-from kiplint.render.findings.sarif import message_text, uri
+from kiplint.render import sarif
 from kiplint.render.report import Report, RuleInfo
+from kiplint.render.sarif import message_text, uri
 
 from .findings import finding, format_report, many, report, valid_run
 

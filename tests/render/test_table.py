@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.render.findings.text import excerpt
 from kiplint.render.table import table, width_of
+from kiplint.render.text import excerpt
 
 from .findings import finding
 

@@ -8,7 +8,7 @@ from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
 from kiplint.limits import SUGGESTIONS
 from kiplint.model.types import nearest_primitive
-from kiplint.render.formats import format_names
+from kiplint.render.formats import FORMATS
 from kiplint.text.words import did_you_mean, nearest
 from tools import check, definition, field
 
@@ -22,8 +22,8 @@ MESSAGES = ["FetchRequest", "FetchResponse", "MetadataRequest", "ProduceRequest"
         ("tags/gpa", RULES, "tags/gap"),
         ("Tags", RULES, "tags"),
         ("kip-1313/header-mising", RULES, "kip-1313/header-missing"),
-        ("txt", format_names(), "text"),
-        ("jsn", format_names(), "json"),
+        ("txt", FORMATS, "text"),
+        ("jsn", FORMATS, "json"),
         ("Fetch", MESSAGES, "FetchRequest"),
         ("MetdataRequest", MESSAGES, "MetadataRequest"),
         ("files", ["field", "rpc"], "field"),
@@ -39,7 +39,7 @@ def test_what_is_close(word: str, candidates: list[str], expected: str) -> None:
     [
         ("kip-714", RULES),
         ("json-error", RULES),
-        ("yaml", format_names()),
+        ("yaml", FORMATS),
         ("fatal", ["error", "warning", "info", "never"]),
         ("bad", ["wire", "storage", "support", "none"]),
         ("", MESSAGES),

@@ -7,13 +7,10 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from kiplint.cli import completion
 from kiplint.engine.errors import UsageError
-from kiplint.render.formats import PAGE, format_names
+from kiplint.render.formats import FORMATS, PAGE
 from kiplint.text.words import comma_parts
 
-FORMATS: Final = (*format_names(),)
-"""The formats of findings."""
 PAGE_FORMATS: Final = (*FORMATS, PAGE)
 """The formats of a report that has a page."""
 
@@ -34,7 +31,6 @@ SelectOption = Annotated[
     typer.Option(
         metavar="RULES",
         help="Run only these: a rule, a pack, a glob, default or all. Repeatable.",
-        autocompletion=completion.rules,
     ),
 ]
 IgnoreOption = Annotated[
@@ -42,7 +38,6 @@ IgnoreOption = Annotated[
     typer.Option(
         metavar="RULES",
         help="Do not run these, even if they are selected. Repeatable.",
-        autocompletion=completion.rules,
     ),
 ]
 SeverityOption = Annotated[
@@ -50,7 +45,6 @@ SeverityOption = Annotated[
     typer.Option(
         metavar="RULE=LEVEL",
         help="Change a severity: error, warning, info or off. Repeatable.",
-        autocompletion=completion.rule_ids,
     ),
 ]
 RepositoryOption = Annotated[
@@ -80,17 +74,16 @@ SetsOption = Annotated[
 # What is reported
 
 
-def _format_option(formats: Iterable[str], complete: Any) -> Any:
+def _format_option(formats: Iterable[str]) -> Any:
     return typer.Option(
         metavar="FORMAT[=FILE]",
         help=f"The format of the report ({', '.join(formats)}), and the file that it goes to. Repeatable.",
         show_default="text",
-        autocompletion=complete,
     )
 
 
-ReportFormatOption = Annotated[list[str] | None, _format_option(FORMATS, completion.formats)]
-PageFormatOption = Annotated[list[str] | None, _format_option(PAGE_FORMATS, completion.page_formats)]
+ReportFormatOption = Annotated[list[str] | None, _format_option(FORMATS)]
+PageFormatOption = Annotated[list[str] | None, _format_option(PAGE_FORMATS)]
 FormOption = Annotated[Literal["text", "json"], typer.Option(help="The format of the result.")]
 ColorOption = Annotated[Literal["auto", "always", "never"], typer.Option(help="Colours in the output.")]
 FailOnOption = Annotated[

@@ -144,7 +144,7 @@ def _write_report(result: Report, outputs: Sequence[Output]) -> None:
         else:
             write(output.format, result, sys.stdout, color=use_color("auto", sys.stdout))
     if any(output.format == "github" for output in outputs):
-        from kiplint.render.findings.github import record
+        from kiplint.render.github import record
 
         record(result)
     if not result.findings and result.files and result.closing:
@@ -155,7 +155,7 @@ def _write_report(result: Report, outputs: Sequence[Output]) -> None:
 def _tell_github(command: str, reason: str, outputs: Sequence[Output]) -> None:
     """Annotate an error that leaves no report, and record it in the summary, where GitHub gets a report."""
     if any(output.format == "github" for output in outputs):
-        from kiplint.render.findings.github import annotation_of_failure, record_failure
+        from kiplint.render.github import annotation_of_failure, record_failure
 
         if Output("github") in outputs:
             unguarded(sys.stdout).write(annotation_of_failure(command, reason).encode())

@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 from msgspec import json
 
-from kiplint.cli import completion
 from kiplint.cli.process import CLEAN, use_color
 from kiplint.commands.diff.text import write_diff
 from kiplint.commands.rules import rule_of
@@ -19,9 +18,9 @@ from kiplint.compat.classify import run_example
 from kiplint.engine.examples import check_example, printed_examples
 from kiplint.engine.packs import shipped
 from kiplint.engine.rule import Rule
-from kiplint.render.findings.text import write
 from kiplint.render.report import Report
 from kiplint.render.table import BOLD, DIM, paint, width_of
+from kiplint.render.text import write
 from kiplint.text.show import printable
 
 EPILOG = """\b
@@ -30,9 +29,7 @@ Example:
 
 
 def command(
-    rule: Annotated[
-        str, typer.Argument(metavar="RULE", help="The rule's id, such as tags/gap.", autocompletion=completion.rule_ids)
-    ],
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="The rule's id, such as tags/gap.")],
 ) -> int:
     """Explain a rule: what it requires and why, with examples.
 

@@ -36,9 +36,9 @@ from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.limits import KIP_BYTES
 from kiplint.model.load import Definition, load
-from kiplint.render.findings.text import excerpt
 from kiplint.render.report import IGNORE, FindingsSummary, Report, at_least, rank, rule_infos
 from kiplint.render.table import DIM, Cell, table, title, width_of
+from kiplint.render.text import excerpt
 from kiplint.sources.disk import STDIN, read_input
 from kiplint.sources.schema_files import NothingThereError
 from kiplint.text.document import Block, ShownDocument, find_blocks, read_document

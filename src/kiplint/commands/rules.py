@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from kiplint.cli import completion
 from kiplint.cli.process import CLEAN
 from kiplint.commands.review.result import CONFIGURATION_CHANGED
 from kiplint.engine.config import configure
@@ -25,7 +24,7 @@ Example:
 def command(
     selectors: Annotated[
         list[str] | None,
-        typer.Argument(metavar="RULES", help="Only these: rules, packs or globs.", autocompletion=completion.rules),
+        typer.Argument(metavar="RULES", help="Only these: rules, packs or globs."),
     ] = None,
 ) -> int:
     """List the rules."""

@@ -14,7 +14,7 @@ from kiplint.engine.config import config_schema
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import pack_schema
 from kiplint.model.spec import message_schema
-from kiplint.render.findings.json import pretty
+from kiplint.render.json import pretty
 from kiplint.text.words import did_you_mean
 
 EPILOG = """\b
@@ -23,17 +23,12 @@ Examples:
   kiplint schema diff"""
 
 
-def _complete(incomplete: str) -> list[str]:
-    return [name for name in schema_names() if name.startswith(incomplete)]
-
-
 def command(
     name: Annotated[
         str,
         typer.Argument(
             metavar="NAME",
             help="Whose schema: message, config, pack, or a command that writes JSON, such as check or diff.",
-            autocompletion=_complete,
         ),
     ],
 ) -> int:

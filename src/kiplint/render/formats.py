@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
@@ -21,44 +20,35 @@ class Format(NamedTuple):
 FORMATS: Final = {
     "text": Format(
         "Errors with their lines, and other findings in one line each; [*] has a safe fix, [?] a likely one.",
-        "kiplint.render.findings.text:write",
+        "kiplint.render.text:write",
         shows_fixes=True,
     ),
     "concise": Format(
         "One line for each finding: path:line:column: severity rule message.",
-        "kiplint.render.findings.text:write_concise",
+        "kiplint.render.text:write_concise",
     ),
     "github": Format(
         "Annotations of GitHub Actions, the table in the job summary, and counts as outputs of the step.",
-        "kiplint.render.findings.github:write",
+        "kiplint.render.github:write",
         shows_fixes=True,
     ),
-    "gitlab": Format("A code quality report of GitLab.", "kiplint.render.findings.ci:write_gitlab"),
+    "gitlab": Format("A code quality report of GitLab.", "kiplint.render.ci:write_gitlab"),
     "json": Format(
         "One JSON document with all findings and a summary (see `kiplint schema check`).",
-        "kiplint.render.findings.json:write",
+        "kiplint.render.json:write",
         shows_fixes=True,
     ),
-    "jsonl": Format(
-        "One JSON object a line for each finding.", "kiplint.render.findings.json:write_lines", shows_fixes=True
-    ),
+    "jsonl": Format("One JSON object a line for each finding.", "kiplint.render.json:write_lines", shows_fixes=True),
     "junit": Format(
         "JUnit XML: a suite for each file, a failure for each finding; harmless changes of a diff pass.",
-        "kiplint.render.findings.ci:write_junit",
+        "kiplint.render.ci:write_junit",
     ),
     "markdown": Format("A table, for pull requests and job summaries.", "kiplint.render.markdown:write"),
-    "sarif": Format(
-        "SARIF 2.1.0, for code scanning and editors.", "kiplint.render.findings.sarif:write", shows_fixes=True
-    ),
+    "sarif": Format("SARIF 2.1.0, for code scanning and editors.", "kiplint.render.sarif:write", shows_fixes=True),
 }
 """The formats of findings by name, `text` first."""
 PAGE: Final = "html"
 """The format of results that have a page, those of `diff` and `pipeline report`; their `renderers` name its writer."""
-
-
-def format_names() -> Sequence[str]:
-    """The names of all formats of findings, `text` first."""
-    return [*FORMATS]
 
 
 def write(name: str, result: RunResult, out: TextIO, *, color: bool = False) -> None:

@@ -13,9 +13,9 @@ from kiplint.commands.diff.run import DiffResult
 from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding, breaks_of_counts
 from kiplint.compat.proof import sentence
 from kiplint.engine.finding import SEVERITIES
-from kiplint.render.findings.text import excerpt
 from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import DIM, SEVERITY, fold, paint, paragraph, table, title, width_of
+from kiplint.render.text import excerpt
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 

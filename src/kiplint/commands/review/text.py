@@ -13,10 +13,10 @@ from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write
 from kiplint.commands.review.result import Entry, ReviewResult
 from kiplint.compat.classify import GRAVE
 from kiplint.compat.rollout import FAILING, closing
-from kiplint.render.findings.text import excerpt, split, write_fixable
-from kiplint.render.findings.text import write_rows as write_finding_rows
 from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import fold, title, width_of
+from kiplint.render.text import excerpt, split, write_fixable
+from kiplint.render.text import write_rows as write_finding_rows
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 

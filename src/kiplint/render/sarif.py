@@ -11,7 +11,7 @@ from msgspec.structs import astuple
 
 from kiplint import __version__
 from kiplint.engine.finding import SEVERITIES, Finding, Severity, Span
-from kiplint.render.findings.json import as_json, write_rows
+from kiplint.render.json import as_json, write_rows
 from kiplint.render.markdown import inline
 from kiplint.render.report import Report, RuleInfo, fingerprints
 from kiplint.text.edit import Edit

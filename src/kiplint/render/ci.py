@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final, TextIO
 
 from kiplint.engine.finding import Finding, Severity
-from kiplint.render.findings.json import write_rows
+from kiplint.render.json import write_rows
 from kiplint.render.report import Report, fingerprints
 from kiplint.text.show import printable
 
