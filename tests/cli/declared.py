@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kiplint.cli.app import all_commands
-from kiplint.cli.options import FORMATS
+from kiplint.render.formats import FORMATS
 
 NAMES = {words: command for words, command in all_commands() if not hasattr(command, "commands")}
 """The commands by what is typed to call them."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from kiplint.cli.options import FORMATS
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE, WorkflowLog, unguarded, use_color, warn
 from kiplint.engine.errors import UsageError
-from kiplint.render.formats import write
+from kiplint.render.formats import FORMATS, write
 from kiplint.text.files import open_to_write
 from kiplint.text.show import as_escape, printable
 from kiplint.text.words import did_you_mean
@@ -32,7 +31,7 @@ class Output(NamedTuple):
     file: str = ""
 
 
-def open_outputs(texts: Sequence[str] | None, formats: Sequence[str] = FORMATS) -> list[Output]:
+def open_outputs(texts: Sequence[str] | None, formats: Collection[str] = FORMATS) -> list[Output]:
     """The outputs that the options select; raises UsageError for an unknown format.
 
     The default is annotations under GitHub Actions and text elsewhere.
@@ -55,7 +54,7 @@ def open_outputs(texts: Sequence[str] | None, formats: Sequence[str] = FORMATS) 
 
 
 def report(
-    command: str, output_format: Sequence[str] | None, work: Callable[[], Report], formats: Sequence[str] = FORMATS
+    command: str, output_format: Sequence[str] | None, work: Callable[[], Report], formats: Collection[str] = FORMATS
 ) -> int:
     """Do the work of a command and write its report; an error goes to GitHub too where GitHub gets a report.
 
