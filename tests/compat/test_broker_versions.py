@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.compat.negotiation.broker_versions import Offered, offered_set, read_broker_versions
-from kiplint.compat.negotiation.negotiate import negotiate
+from kiplint.compat.broker_versions import Offered, offered_set, read_broker_versions
+from kiplint.compat.negotiation import negotiate
 from kiplint.model.schemas import SchemaSet
 from tools import complaint, rpc
 

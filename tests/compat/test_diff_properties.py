@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kiplint.compat.classify import ChangeFinding, classify
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.negotiation.negotiate import negotiate
+from kiplint.compat.negotiation import negotiate
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kiplint.compat.negotiation.negotiate import negotiate
+from kiplint.compat.negotiation import negotiate
 from kiplint.compat.tree import load
 from kiplint.engine.config import configure
 from kiplint.engine.run import Input, check_set

@@ -9,8 +9,7 @@ import pyarrow as pa
 from msgspec.structs import asdict
 from pyspark.sql import functions as F  # noqa: N812
 
-from kiplint.compat.negotiation.negotiate import Offer, Side, agree, broker_side, client_side, exchange
-from kiplint.compat.negotiation.result import Agreement
+from kiplint.compat.negotiation import Agreement, Offer, Side, agree, broker_side, client_side, exchange
 from kiplint.compat.roles import modes_of
 from kiplint.compat.tree import make_tree
 from kiplint.model.headers import WITH_INSTANCE_ID

@@ -8,7 +8,7 @@ import typer
 from kiplint.cli.options import FormOption, LakeArgument
 from kiplint.cli.process import CLEAN
 from kiplint.commands.pipeline.text import open_lake, write_json, write_table
-from kiplint.compat.negotiation.result import TROUBLE
+from kiplint.compat.negotiation import TROUBLE
 from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.errors import UsageError
 from kiplint.text.words import did_you_mean, first_of

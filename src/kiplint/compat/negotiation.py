@@ -1,29 +1,21 @@
-"""Version negotiation between a client and its brokers: KIP-35, KIP-511, KIP-1242 and KIP-1313 on schema sets."""
+"""Version negotiation between a client and its brokers: KIP-35, KIP-511, KIP-1242 and KIP-1313 on schema sets.
+
+In results, which are the JSON output of `kiplint negotiate`, version ranges are text in Kafka's notation, `none` for an
+empty one.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, reduce
-from typing import Final, get_args
+from typing import Annotated, Final, Literal, get_args
 
 import msgspec
+from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.compat.negotiation.result import (
-    TROUBLE,
-    Age,
-    Agreement,
-    BrokerMode,
-    Exchange,
-    Ids,
-    Negotiation,
-    NegotiationSummary,
-    Outcome,
-    RpcRow,
-    Telemetry,
-)
-from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, kept_by_brokers, modes_of
+from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, kept_by_brokers
 from kiplint.compat.tree import TooLargeError
 from kiplint.model.error_codes import INVALID_REQUEST
 from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_of
@@ -33,10 +25,97 @@ from kiplint.model.schemas import Rpc, SchemaSet, are_related
 from kiplint.versions import NONE, VersionRange
 
 SASL_HANDSHAKE: Final = 17
-GET_TELEMETRY_SUBSCRIPTIONS: Final = 71
 SOFTWARE: Final = ("ClientSoftwareName", "ClientSoftwareVersion")
 
 NamedSet = tuple[str, SchemaSet]
+Outcome = Literal[
+    "agreed",
+    "no-common-version",
+    "layout-differs",
+    "header-differs",
+    "refused",
+    "not-everywhere",
+    "client-only",
+    "broker-only",
+    "not-offered",
+]
+TROUBLE: tuple[Outcome, ...] = ("no-common-version", "layout-differs", "header-differs", "refused")
+
+
+class Exchange(msgspec.Struct, frozen=True):
+    """The ApiVersions exchange that begins a connection (KIP-35; KIP-511, "ApiVersions Request/Response Handling")."""
+
+    broker: str
+    mode: Annotated[Mode, Meta(description="The mode of the broker: the usual one of its release.")]
+    tried: Annotated[int | None, Meta(description="The version that the client tries first: its highest.")] = None
+    tried_header: Annotated[int | None, Meta(description="The request header version of that attempt.")] = None
+    answer: Annotated[int | None, Meta(description="The version of the answer: `tried`, or 0 with an error.")] = None
+    error: Annotated[Literal["", "UNSUPPORTED_VERSION"], Meta(description="The error code of the first answer.")] = ""
+    supported: Annotated[str, Meta(description="The broker's range in that answer (KIP-511), or empty.")] = ""
+    used: Annotated[int | None, Meta(description="The version that the connection uses, null without one.")] = None
+    request_header: Annotated[int | None, Meta(description="The request header version of `used`.")] = None
+    response_header: Annotated[int | None, Meta(description="Always 0 (KIP-511), null without `used`.")] = None
+    client_software: Annotated[bool, Meta(description="ClientSoftwareName and -Version are sent (KIP-511).")] = False
+    cluster_id: Annotated[bool, Meta(description="ClusterId can be sent (KIP-1242).")] = False
+    node_id: Annotated[bool, Meta(description="NodeId can be sent (KIP-1242).")] = False
+    checked: Annotated[bool, Meta(description="It began with request header 3: all must have it (KIP-1313).")] = False
+    notes: Annotated[tuple[str, ...], Meta(description="Notes on the exchange.")] = ()
+
+
+class Agreement(msgspec.Struct, frozen=True):
+    """One RPC with one broker."""
+
+    broker: str
+    versions: Annotated[str | None, Meta(description="The versions that the broker offers; null when it offers none.")]
+    chosen: Annotated[int | None, Meta(description="The highest version that both have in the same bytes.")] = None
+    request_header: int | None = None
+    response_header: int | None = None
+    status: Outcome = "agreed"
+    deprecated: Annotated[bool, Meta(description="A side has `chosen` among its deprecatedVersions.")] = False
+    differing: Annotated[str, Meta(description="The versions that both have, in other bytes; empty for none.")] = ""
+
+
+class RpcRow(msgspec.Struct, frozen=True):
+    """One RPC with all brokers. `usable` and the fields after it hold for all brokers together, as in KIP-35."""
+
+    name: str
+    api_key: int
+    status: Outcome
+    client: Annotated[str | None, Meta(description="The client's versions, null when it has no such RPC.")]
+    usable: Annotated[str | None, Meta(description="What all sides share, null when one lacks the RPC.")]
+    chosen: Annotated[int | None, Meta(description="The highest usable version.")]
+    request_header: int | None
+    response_header: int | None
+    instance_id: Annotated[bool, Meta(description="The request header carries ClientInstanceId (KIP-1313).")]
+    deprecated: Annotated[bool, Meta(description="A side declares a chosen version deprecated (KIP-35, KIP-896).")]
+    message: Annotated[str, Meta(description="A note; empty when the RPC is agreed and there is nothing to add.")]
+    brokers: Annotated[tuple[Agreement, ...], Meta(description="Broker by broker, in the order given.")]
+    between_nodes: Annotated[bool, Meta(description="Only brokers and controllers send it to each other.")] = False
+
+    @property
+    def in_trouble(self) -> bool:
+        """Whether a client cannot use an RPC that both sides have, or would be refused.
+
+        Of an RPC between nodes only whether its bytes differ: which versions nodes choose is not negotiated.
+        """
+        statuses = {self.status, *(agreement.status for agreement in self.brokers)}
+        return not statuses.isdisjoint(("layout-differs",) if self.between_nodes else TROUBLE)
+
+
+class Negotiation(msgspec.Struct, frozen=True):
+    """What `kiplint negotiate --output-format json` writes."""
+
+    version: Literal[1]
+    client: str
+    brokers: tuple[str, ...]
+    exchanges: tuple[Exchange, ...]
+    rpcs: tuple[RpcRow, ...]
+    summary: Annotated[dict[str, int], Meta(description="The number of RPCs, in all, by status, and between nodes.")]
+
+    @property
+    def in_trouble(self) -> bool:
+        """Whether a client cannot use an RPC that both sides have, or would be refused."""
+        return any(row.in_trouble for row in self.rpcs)
 
 
 class Offer(msgspec.Struct, frozen=True, dict=True):
@@ -108,20 +187,21 @@ def negotiate(client: NamedSet, brokers: Sequence[NamedSet], *, unstable: bool =
     """
     ours = client_side(*client, unstable=unstable)
     theirs = [broker_side(name, schemas, unstable=unstable) for name, schemas in brokers]
-    connections = [(broker, exchange(ours, broker)) for broker in theirs]
-    rows = tuple(
-        _row(key, ours, theirs, tuple(agree(key, ours, broker, opening) for broker, opening in connections))
-        for key in sorted({*ours.offers, *(key for broker in theirs for key in broker.offers)})
-    )
+    exchanges = tuple(exchange(ours, broker) for broker in theirs)
+    keys = sorted({*ours.offers, *(key for broker in theirs for key in broker.offers)})
+    rows = tuple(_row(key, ours, theirs, exchanges) for key in keys)
+    counts = Counter(row.status for row in rows if not row.between_nodes)
     return Negotiation(
         version=1,
         client=ours.name,
         brokers=tuple(broker.name for broker in theirs),
-        exchanges=tuple(opening for _, opening in connections),
-        telemetry=tuple(_telemetry(ours, *connection) for connection in connections),
+        exchanges=exchanges,
         rpcs=rows,
-        summary=_summary(rows),
-        modes=tuple(_mode(ours, broker, unstable=unstable) for broker in theirs),
+        summary={
+            "rpcs": len(rows),
+            **{status.replace("-", "_"): counts[status] for status in get_args(Outcome)},
+            "between_nodes": sum(row.between_nodes for row in rows),
+        },
     )
 
 
@@ -131,10 +211,9 @@ def client_side(name: str, schemas: SchemaSet, *, unstable: bool = False) -> Sid
     It uses an unstable highest version only if `unstable` is set (`unstable.api.versions.enable`).
     """
     offers = {}
-    for rpc in schemas.rpcs:
-        if offer := _offer(rpc, unstable=unstable):
-            reserved = kept_by_brokers(rpc.api_key, offer.name, offer.versions)
-            offers[rpc.api_key] = replace(offer, versions=offer.versions - reserved, reserved_versions=reserved)
+    for rpc, offer in _offers(schemas, unstable=unstable):
+        reserved = kept_by_brokers(rpc.api_key, offer.name, offer.versions)
+        offers[rpc.api_key] = replace(offer, versions=offer.versions - reserved, reserved_versions=reserved)
     return Side(name, schemas, offers)
 
 
@@ -145,36 +224,24 @@ def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: 
     that the release enables (see `compat.roles`). An unstable highest version is offered only if `unstable` is set
     (`unstable.api.versions.enable`).
     """
-    own_mode = mode or default_mode(schemas)
+    mode = mode or default_mode(schemas)
     offers = {}
+    for rpc, offer in _offers(schemas, unstable=unstable):
+        of_nodes = offer.versions if offer.request.declares_listeners else NONE
+        closed = replace(offer, versions=NONE, reserved_versions=of_nodes)
+        offers[rpc.api_key] = offer if is_served(rpc, mode) else closed
+    return Side(name, schemas, offers, mode)
+
+
+def _offers(schemas: SchemaSet, *, unstable: bool) -> Iterator[tuple[Rpc, Offer]]:
+    """The versions that both messages of each RPC have; without `unstable` not those that the request marks so."""
     for rpc in schemas.rpcs:
-        if offer := _offer(rpc, unstable=unstable):
-            of_nodes = offer.versions if offer.request.declares_listeners else NONE
-            closed = replace(offer, versions=NONE, reserved_versions=of_nodes)
-            offers[rpc.api_key] = offer if is_served(rpc, own_mode) else closed
-    return Side(name, schemas, offers, own_mode)
-
-
-def _offer(rpc: Rpc, *, unstable: bool) -> Offer | None:
-    """The versions that both messages of an RPC have; without `unstable` not those that the request marks so."""
-    if rpc.is_coordinator or rpc.request is None or rpc.response is None or not rpc.common:
-        return None
-    versions, highest = rpc.common, rpc.request.valid.highest
-    if rpc.request.unstable and not unstable:
-        versions -= VersionRange.of(highest, highest)
-    return Offer(rpc.name, rpc.request, rpc.response, versions)
-
-
-def _mode(client: Side, broker: Side, *, unstable: bool) -> BrokerMode:
-    """The mode of a broker, and the client's RPCs that only this mode, or only the other mode, offers."""
-    others = [mode for mode in modes_of(broker.schemas) if mode != broker.mode]
-    if not others:
-        return BrokerMode(broker.name, broker.mode)
-    other = broker_side(broker.name, broker.schemas, unstable=unstable, mode=others[0])
-    keys = {key: offer.name for key, offer in sorted(client.offers.items()) if not is_between_nodes(key, offer.name)}
-    only = tuple(name for key, name in keys.items() if key in broker.offers and key not in other.offers)
-    not_here = tuple(name for key, name in keys.items() if key in other.offers and key not in broker.offers)
-    return BrokerMode(broker.name, broker.mode, True, only, not_here)
+        if rpc.is_coordinator or rpc.request is None or rpc.response is None or not rpc.common:
+            continue
+        versions, highest = rpc.common, rpc.request.valid.highest
+        if rpc.request.unstable and not unstable:
+            versions -= VersionRange.of(highest, highest)
+        yield rpc, Offer(rpc.name, rpc.request, rpc.response, versions)
 
 
 def exchange(client: Side, broker: Side) -> Exchange:
@@ -185,29 +252,21 @@ def exchange(client: Side, broker: Side) -> Exchange:
     range of ApiVersions. A client that reads the range continues with the highest version of both, any other with 0.
     """
     ours, theirs = client.offers.get(API_VERSIONS), broker.offers.get(API_VERSIONS)
-    if ours is None:
-        note = "the client has no ApiVersions: its configuration must name the version of the broker (KIP-35)"
-        return Exchange(broker.name, notes=(note,))
-    version = ours.versions.highest
-    first = Exchange(broker.name, version, header_of(ours.request, version))
-    if theirs is None:
-        note = "the broker has no ApiVersions: it closes the connection, so the client must be configured for it"
-        return replace(first, notes=(note,))
-    if version in theirs.versions:
-        first, used = replace(first, answer=version), version
-    else:
+    if ours is None or theirs is None:
+        side = "client" if ours is None else "broker"
+        note = f"the {side} has no ApiVersions: the client must be configured for the version of the broker (KIP-35)"
+        return Exchange(broker.name, broker.mode, notes=(note,))
+    used = tried = ours.versions.highest
+    first = Exchange(broker.name, broker.mode, tried, header_of(ours.request, tried), answer=tried)
+    if tried not in theirs.versions:
         common, notes = ours.versions & theirs.versions, []
-        if not theirs.names_software:
-            notes.append(
-                "the answer does not name the broker's range (before KIP-511): the client goes back to version 0"
-            )
-        elif not ours.names_software:
-            notes.append("the client does not read the range in the answer (before KIP-511): it goes back to version 0")
-        if notes:
+        named_range = str(theirs.versions) if theirs.names_software else ""
+        if not (named_range and ours.names_software):
+            side = "client" if named_range else "broker"
+            notes.append(f"the {side} is older than KIP-511: ApiVersions falls back to version 0")
             common &= VersionRange.of(0, 0)
         if not common:
             notes.append("there is no version in common: ApiVersions must never lose its version 0 (KIP-35)")
-        named_range = str(theirs.versions) if theirs.names_software else ""
         first = replace(first, answer=0, error="UNSUPPORTED_VERSION", supported=named_range, notes=tuple(notes))
         if not common:
             return first
@@ -245,7 +304,7 @@ def agree(key: int, client: Side, broker: Side, opening: Exchange) -> Agreement:
     if ours is None:
         return Agreement(broker.name, versions, status="broker-only")
     by_number, common = ours.versions & theirs.versions, ours.common_versions(theirs)
-    version = opening.used if key == API_VERSIONS and opening.tried is not None else by_number.highest
+    version = opening.used if key == API_VERSIONS else by_number.highest
     if not by_number or version is None:
         return Agreement(broker.name, versions, status="no-common-version")
     status: Outcome = "agreed"
@@ -260,14 +319,13 @@ def agree(key: int, client: Side, broker: Side, opening: Exchange) -> Agreement:
         status = "header-differs"
     elif status == "agreed" and opening.checked and headers[0] < WITH_INSTANCE_ID:
         status = "agreed" if key in (API_VERSIONS, SASL_HANDSHAKE) else "refused"
-    deprecated = ours.request.deprecated | theirs.request.deprecated
-    current = common - deprecated
-    best = current.highest if current and version in deprecated else None
-    return Agreement(broker.name, versions, version, *headers, status, version in deprecated, best, differing)
+    is_deprecated = version in ours.request.deprecated | theirs.request.deprecated
+    return Agreement(broker.name, versions, version, *headers, status, is_deprecated, differing)
 
 
-def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agreement, ...]) -> RpcRow:
+def _row(key: int, client: Side, brokers: Sequence[Side], exchanges: Sequence[Exchange]) -> RpcRow:
     """What a client and all its brokers agree on (KIP-35, the state that the client builds)."""
+    agreements = [agree(key, client, broker, opening) for broker, opening in zip(brokers, exchanges, strict=True)]
     ours, theirs = client.offers.get(key), [broker.offers[key] for broker in brokers if key in broker.offers]
     first = ours or theirs[0]
     usable: VersionRange | None = None
@@ -279,6 +337,7 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
         version = min(chosen_versions, default=None) if key == API_VERSIONS else usable.highest
     headers: tuple[int | None, int | None] = (None, None) if version is None else first.headers(version)
     status = _whole_status(agreements, usable)
+    notes = _notes(status, ours, [broker.rpcs.get(key) for broker in brokers], agreements) if ours else ()
     return RpcRow(
         first.name,
         key,
@@ -289,13 +348,13 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
         *headers,
         (headers[0] or 0) >= WITH_INSTANCE_ID,
         any(agreement.deprecated for agreement in agreements),
-        "; ".join(_notes(status, ours, [broker.rpcs.get(key) for broker in brokers], agreements)) if ours else "",
-        agreements,
+        "; ".join(notes),
+        tuple(agreements),
         is_between_nodes(key, first.name),
     )
 
 
-def _whole_status(agreements: tuple[Agreement, ...], usable: VersionRange | None) -> Outcome:
+def _whole_status(agreements: Sequence[Agreement], usable: VersionRange | None) -> Outcome:
     statuses = {agreement.status for agreement in agreements}
     if usable is not None and not usable and "layout-differs" not in statuses:
         return "no-common-version"
@@ -308,7 +367,7 @@ def _whole_status(agreements: tuple[Agreement, ...], usable: VersionRange | None
 
 
 def _notes(
-    status: Outcome, ours: Offer, theirs: Sequence[Offer | None], agreements: tuple[Agreement, ...]
+    status: Outcome, ours: Offer, theirs: Sequence[Offer | None], agreements: Sequence[Agreement]
 ) -> Iterator[str]:
     """What there is to say of an RPC of the client."""
     if status == "no-common-version":
@@ -316,29 +375,20 @@ def _notes(
         yield f"the client has {ours.versions}, {ranges}: no version in common"
     if status == "not-everywhere":
         yield f"not offered by {', '.join(agreement.broker for agreement in agreements if agreement.chosen is None)}"
-    offered_versions = NONE
     for agreement, offer in zip(agreements, theirs, strict=True):
-        if offer is None:
-            continue
-        offered_versions |= offer.versions
-        if agreement.differing:
+        if offer and agreement.differing:
             yield _differing_bytes(ours, offer, agreement)
         version = agreement.chosen
-        if version is None:
+        if offer is None or version is None or agreement.status != status:
             continue
-        if agreement.status == status == "header-differs":
-            headers = zip(("request", "response"), ours.headers(version), offer.headers(version), strict=True)
-            kind, client, server = next(pair for pair in headers if pair[1] != pair[2])
-            yield f"version {version}: {kind} header {client} for the client, {server} for {agreement.broker}"
-        elif agreement.status == status == "refused":
+        if status == "header-differs":
+            own, other = (", ".join(map(str, side.headers(version))) for side in (ours, offer))
+            yield f"version {version}: headers {own} for the client, {other} for {agreement.broker}"
+        if status == "refused":
             yield (
                 f"{agreement.broker} answers version {version} with {INVALID_REQUEST}: it has request header "
                 f"{agreement.request_header}, and the connection began with header 3"
             )
-        elif agreement.deprecated and status not in TROUBLE:
-            yield _deprecation(ours, offer, agreement)
-    if kept_versions := ours.reserved_versions & offered_versions:
-        yield f"clients leave {kept_versions} to brokers, which use it among themselves"
 
 
 def _differing_bytes(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
@@ -351,53 +401,3 @@ def _differing_bytes(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
     common = ours.common_versions(theirs)
     safe = f"; the last safe version is {common.highest}" if common else ", and no version is safe"
     return note + agreement.broker + safe
-
-
-def _deprecation(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
-    """Which side declares the version deprecated, and the version to use instead: of both sides, else of the broker."""
-    sides = (("the client", ours), (agreement.broker, theirs))
-    naming = [name for name, offer in sides if (agreement.chosen or 0) in offer.request.deprecated]
-    note = f"{' and '.join(naming)} {'calls' if len(naming) == 1 else 'call'} version {agreement.chosen} deprecated"
-    if agreement.best is not None:
-        return f"{note}; version {agreement.best} is not"
-    others = theirs.versions - theirs.request.deprecated
-    rest = f"; {agreement.broker} has {others} that are not" if others else ", as every version that both have"
-    return f"{note}{rest}"
-
-
-def _telemetry(client: Side, broker: Side, opening: Exchange) -> Telemetry:
-    """The cell of the table in KIP-1313 for client and broker.
-
-    A client that knows request header 3 creates the id itself, and sends it in the body of requests whose version does
-    not use that header. For any other client the broker creates the id.
-    """
-    agreement = agree(GET_TELEMETRY_SUBSCRIPTIONS, client, broker, opening)
-    ages = _age(client.schemas), _age(broker.schemas)
-    if agreement.chosen is None:
-        initial = later = Ids()
-    elif ages[0] == "old":
-        initial, later = Ids(request="0", response="UUID-B"), Ids(request="UUID-B", response="0")
-    elif (agreement.request_header or 0) >= WITH_INSTANCE_ID:
-        initial = later = Ids(header="UUID-H")
-    else:
-        initial = later = Ids(request="UUID-R", response="0")
-    return Telemetry(broker.name, *ages, agreement.chosen, initial, later)
-
-
-def _age(schemas: SchemaSet) -> Age:
-    """`new` for a set that follows KIP-1313: it has RequestHeader 3, or a request whose highest version uses it."""
-    header = schemas.request_header
-    requests = (message for message in schemas.messages if message.type == "request" and message.valid)
-    headers = (header_of(request, request.valid.highest) for request in requests)
-    return "new" if max(header.valid.highest if header else 0, *headers, 0) >= WITH_INSTANCE_ID else "old"
-
-
-def _summary(rows: tuple[RpcRow, ...]) -> NegotiationSummary:
-    ours = [row for row in rows if not row.between_nodes]
-    counts = Counter(row.status for row in ours)
-    return NegotiationSummary(
-        rpcs=len(rows),
-        **{status.replace("-", "_"): counts[status] for status in get_args(Outcome)},
-        deprecated=sum(row.deprecated for row in ours),
-        between_nodes=len(rows) - len(ours),
-    )

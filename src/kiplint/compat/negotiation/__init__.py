@@ -1,1 +1,0 @@
-"""What a client and its brokers agree on."""
