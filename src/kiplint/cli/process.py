@@ -54,17 +54,8 @@ def _label(severity: str) -> str:
 
 
 def prepare_streams() -> None:
-    """Replace closed standard streams, and guard the log of a GitHub workflow.
-
-    The descriptors of closed streams are taken, as the next file to be opened would get them, and with them what is
-    printed.
-    """
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDONLY if number == 1 else os.O_RDWR)
-    streams = (sys.stdout or open(1, "w", closefd=False), sys.stderr or open(2, "w", closefd=False))  # noqa: SIM115
+    """Give closed standard streams an end, and guard the log of a GitHub workflow."""
+    streams = [stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr)]  # noqa: SIM115
     is_workflow = os.environ.get("GITHUB_ACTIONS") == "true"
     sys.stdout, sys.stderr = map(_guard, streams) if is_workflow else streams
 
@@ -112,24 +103,12 @@ def run(command: Callable[[], int]) -> NoReturn:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # some terminals cannot show all characters
     try:
-        _heed_signals()
+        signal.signal(signal.SIGTERM, _end_after_signal)
         _run(command)
     except KeyboardInterrupt:
         leave(INTERRUPTED)
     except SystemExit as ending:
         leave(int(ending.code or 0))
-
-
-def _heed_signals() -> None:
-    """Turn signals into exceptions in the main thread from now on, so that the process can clean up."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number in _ENDING:
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _end_after_signal)
-
-
-_ENDING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 def _end_after_signal(number: int, frame: FrameType | None) -> None:
@@ -176,8 +155,6 @@ def end(error: OSError) -> NoReturn:
 
 def leave(code: int) -> NoReturn:
     """End the process at once, without the destruction of 100,000 objects, which takes long."""
-    for number in (signal.SIGINT, *_ENDING):
-        signal.signal(number, signal.SIG_IGN)
     close()
     for stream in (sys.stdout, sys.stderr):
         try:
