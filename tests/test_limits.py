@@ -55,7 +55,7 @@ def test_every_limit_has_its_line() -> None:
     [
         (kip_run, "KIP_BYTES", KIP, lambda file: kip(file, config={})),
         (baseline, "BASELINE_BYTES", BASELINE, baseline.read_baseline),
-        (decode, "INPUT_BYTES", "00" * 40, lambda file: read_body(file, "auto")),
+        (decode, "INPUT_BYTES", "00" * 40, read_body),
     ],
     ids=lambda value: value if isinstance(value, str) and value.endswith("_BYTES") else "",
 )
@@ -79,7 +79,7 @@ def test_a_file(
     [
         (kip_run, "KIP_BYTES", KIP, lambda: kip("-", config={})),
         (negotiate, "TEXT_BYTES", OFFERS, lambda: negotiate.negotiate(SET, "-")),
-        (decode, "INPUT_BYTES", "00" * 40, lambda: read_body("-", "auto")),
+        (decode, "INPUT_BYTES", "00" * 40, lambda: read_body("-")),
     ],
     ids=("kip", "negotiate", "decode"),
 )

@@ -1,13 +1,10 @@
 """The public names of the package, which `import kiplint` offers: functions, errors, and all types of their results."""
 
-from kiplint.codec.wire import ByteProblem as ByteProblem
-from kiplint.codec.wire import ValueSpan as ValueSpan
+from kiplint.codec.codec import ByteProblem as ByteProblem
 from kiplint.commands.check.run import CheckResult as CheckResult
 from kiplint.commands.check.run import check as check
 from kiplint.commands.decode import DecodedObject as DecodedObject
 from kiplint.commands.decode import DecodeResult as DecodeResult
-from kiplint.commands.decode import FieldError as FieldError
-from kiplint.commands.decode import Frame as Frame
 from kiplint.commands.decode import decode as decode
 from kiplint.commands.diff.run import DiffResult as DiffResult
 from kiplint.commands.diff.run import diff as diff

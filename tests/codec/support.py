@@ -7,8 +7,7 @@ import random
 from typing import Any
 
 from kiplint.codec.codec import Codec
-from kiplint.codec.values import UNKNOWN_TAGS, default_of, key_of
-from kiplint.codec.wire import base64_text, float_json, uuid_text
+from kiplint.codec.values import UNKNOWN_TAGS, base64_text, default_of, float_json, key_of, uuid_text
 from kiplint.model.layout import Layout, Slot
 from kiplint.model.message import Message
 from kiplint.model.types import INTEGERS

@@ -1,30 +1,77 @@
 """Reading and writing one version of one message.
 
-The reader follows a layout through bytes, and reports the position of each value and every problem.
+The reader follows a layout through bytes, and reports the position of each value and every problem. The writer gives
+what a value leaves out its default, as Kafka's classes do.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
-from kiplint.codec.build import build
-from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, join_path, key_of, smallest_element
-from kiplint.codec.wire import ByteProblem, DecodedBody, ValueSpan, base64_text, float_json, uuid_text
+import msgspec
+from msgspec import Meta
+
+from kiplint.codec.values import (
+    FORMATS,
+    UNKNOWN_TAGS,
+    base64_bytes,
+    base64_text,
+    default_of,
+    float_json,
+    key_of,
+    smallest_element,
+    uuid_bytes,
+    uuid_text,
+    varint,
+)
 from kiplint.limits import EMPTY_ELEMENTS, UNFOLDED_FIELDS, UNFOLDED_LEVELS
-from kiplint.model.fields import Container
+from kiplint.model.fields import Container, Field
 from kiplint.model.layout import Layout, Slot, describe, layout, unfolded_size
 from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES, WIDTHS
 from kiplint.text.words import in_bytes
 
 MOST_PROBLEMS = 100
-"""How many problems of a message are reported."""
+"""After how many problems the reading of a message ends."""
 
-MOST_SPANS = 200_000
-"""Of how many values of a message the position is kept: a position takes a hundred times the memory of a byte."""
+
+class ByteProblem(msgspec.Struct, frozen=True):
+    """A problem of bytes."""
+
+    rule: str
+    offset: Annotated[int, Meta(description="In bytes from the start of the frame or body.")]
+    message: str
+    field: Annotated[str | None, Meta(description="The path of the field, null outside of fields.")] = None
+
+
+class ValueSpan(msgspec.Struct, frozen=True):
+    """The position of a value, or of the length, count or marker in front of others, in bytes of the input.
+
+    `path` has the names of the values in JSON with indexes; `type` is the encoding in words.
+    """
+
+    offset: int
+    length: int
+    path: str
+    type: str
+    value: Any
+
+
+class DecodedBody(msgspec.Struct, frozen=True):
+    """The values of a body, as far as they could be read, where it ends, and what is wrong with it.
+
+    `spans` are the positions of the values, if the caller requested them. The body `is_complete` unless a problem ended
+    the reading before its last field.
+    """
+
+    value: dict[str, Any]
+    end: int
+    problems: tuple[ByteProblem, ...]
+    spans: tuple[ValueSpan, ...]
+    is_complete: bool
 
 
 class UnusableLayout(Exception):  # noqa: N818
@@ -42,13 +89,14 @@ class Codec:
     def unusable(self) -> str:
         """Why the definition has no layout that bytes could have, or empty."""
         fields, depth = unfolded_size(self.message, UNFOLDED_FIELDS)
-        if fields > UNFOLDED_FIELDS or depth > UNFOLDED_LEVELS:
-            limit = UNFOLDED_FIELDS if fields > UNFOLDED_FIELDS else UNFOLDED_LEVELS
-            return limit.exceeded(self.message.name)
-        if self.message.cycles:
-            return f"{self.message.name} has a struct that contains itself: {min(self.message.cycles.values())}"
-        reason = next(_unusable(self._layout), "")
-        return f"{self.message.name} has the field {reason}" if reason else ""
+        for size, limit in ((fields, UNFOLDED_FIELDS), (depth, UNFOLDED_LEVELS)):
+            if size > limit:
+                return limit.exceeded(self.message.name)
+        for field in _fields_without_layout(self._layout):
+            return (
+                f"{self.message.name} has the field {field.path}, whose type {field.type} is unknown or contains itself"
+            )
+        return ""
 
     @cached_property
     def body(self) -> Layout:
@@ -68,15 +116,15 @@ class Codec:
         """
         reader = _ValueReader(data, pos, spans=spans)
         value: dict[str, Any] = {}
+        is_complete = False
         try:
-            reader.body(self.body, self.message, value, "", 0)
-        except StopReading:
-            is_complete = False
-        else:
+            reader.body(self.body, self.message, value, "")
             is_complete = True
             if whole and reader.remaining:
                 many = in_bytes(reader.remaining, "follows", "follow")
                 reader.note("trailing-bytes", reader.pos, f"{many} after the end of the message", "")
+        except _StopReading:
+            pass
         return DecodedBody(value, reader.pos, tuple(reader.problems), tuple(reader.spans), is_complete)
 
     def encode(self, value: dict[str, Any]) -> bytes | None:
@@ -84,26 +132,25 @@ class Codec:
 
         Raises UnusableLayout.
         """
+        out = bytearray()
         try:
-            return build(self.body, value)
+            _write_body(out, self.body, value)
         except (ValueError, struct.error):
             return None
+        return bytes(out)
 
 
-def _unusable(body: Layout) -> Iterator[str]:
-    """For each field that cannot be encoded, its path and the reason."""
+def _fields_without_layout(body: Layout) -> Iterator[Field]:
+    """The fields that cannot be encoded."""
     for slot in body.all_slots:
         if slot.body:
-            yield from _unusable(slot.body)
+            yield from _fields_without_layout(slot.body)
         elif slot.kind not in PRIMITIVES:
-            yield f"{slot.field.path}, whose type {slot.field.type} is unknown"
-    for slot in body.tags or ():
-        if (slot.field.tag or 0) < 0:
-            yield f"{slot.field.path}, whose tag {slot.field.tag} is negative"
+            yield slot.field
 
 
-class StopReading(Exception):  # noqa: N818
-    """A problem after which the start of the next value is unknown."""
+class _StopReading(Exception):  # noqa: N818
+    """A problem after which the start of the next value is unknown, or one too many."""
 
 
 class _ValueReader:
@@ -117,39 +164,41 @@ class _ValueReader:
         self.data = data
         self.pos = pos
         self.end = len(data)
-        self.inside = ""
         self.empty_elements = 0
         self.spans: list[ValueSpan] = []
         self.problems: list[ByteProblem] = []
         self._keep = spans
 
     def note(self, rule: str, offset: int, message: str, path: str) -> None:
-        """Record a problem, and continue."""
-        if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(ByteProblem(f"codec/{rule}", offset, message, path or None))
+        """Record a problem, and continue unless there are too many."""
+        self.problems.append(ByteProblem(f"codec/{rule}", offset, message, path or None))
+        if len(self.problems) >= MOST_PROBLEMS:
+            raise _StopReading
 
-    def stop(self, rule: str, offset: int, message: str, path: str) -> StopReading:
+    def stop(self, rule: str, offset: int, message: str, path: str) -> _StopReading:
         """A problem that ends the reading, recorded; the caller raises it."""
-        if len(self.problems) == MOST_PROBLEMS:
-            self.problems.pop()
         self.note(rule, offset, message, path)
-        return StopReading()
+        return _StopReading()
 
-    def row(self, offset: int, depth: int, path: str, kind: str, value: Any) -> None:
+    def span(self, offset: int, path: str, kind: str, value: Any) -> None:
         """Keep the position of a value, from `offset` to the present one."""
-        if self._keep and len(self.spans) < MOST_SPANS:
-            self.spans.append(ValueSpan(offset, self.pos - offset, depth, path, kind, value))
+        if self._keep:
+            self.spans.append(ValueSpan(offset, self.pos - offset, path, kind, value))
 
     @property
     def remaining(self) -> int:
         """How many bytes remain."""
         return self.end - self.pos
 
+    @property
+    def _rest(self) -> str:
+        return f"{self.remaining} are left" if self.remaining else "none is left"
+
     def fixed(self, kind: str, path: str) -> Any:
         """A value of fixed width."""
         width, start = WIDTHS[kind], self.pos
         if self.remaining < width:
-            raise self.stop("truncated", start, f"{kind} takes {in_bytes(width)}, {self._rest()}", path)
+            raise self.stop("truncated", start, f"{kind} takes {in_bytes(width)}, {self._rest}", path)
         (value,) = struct.unpack_from(">" + FORMATS[kind], self.data, start)
         self.pos += width
         if kind == "bool":
@@ -158,15 +207,12 @@ class _ValueReader:
             return value != 0
         return uuid_text(value) if kind == "uuid" else float_json(value) if kind == "float64" else value
 
-    def _rest(self) -> str:
-        return (f"{self.remaining} are left" if self.remaining else "none is left") + self.inside
-
     def varint(self, what: str, path: str) -> int:
         """An unsigned varint of at most 32 bits."""
         start, value = self.pos, 0
         for shift in range(0, 35, 7):
             if not self.remaining:
-                raise self.stop("truncated", start, f"the bytes end inside {what}{self.inside}", path)
+                raise self.stop("truncated", start, f"the bytes end inside {what}", path)
             byte = self.data[self.pos]
             self.pos += 1
             value |= (byte & 0x7F) << shift
@@ -178,73 +224,70 @@ class _ValueReader:
                 return value
         raise self.stop("varint-too-large", start, f"{what} is a varint above 32 bits", path)
 
-    def length(self, compact: bool, wide: bool, what: str, path: str) -> int:
-        """A length or count, -1 for null; it is not compared with what is left."""
+    def length(self, compact: bool, nullable: bool, kind: str, what: str, path: str) -> int | None:
+        """A length or count as an integer of the `kind` or a varint, None for null; not compared with what is left."""
         start = self.pos
-        if compact:
-            return self.varint(what, path) - 1
-        value = int(self.fixed("int32" if wide else "int16", path))
-        if value < -1:
-            raise self.stop("length-negative", start, f"{what} is {value}", path)
-        return value
+        size = self.varint(what, path) - 1 if compact else int(self.fixed(kind, path))
+        if size < -1:
+            raise self.stop("length-negative", start, f"{what} is {size}", path)
+        if size < 0 and not nullable:
+            self.note("null-not-allowed", start, "null stands here, which this version does not allow", path)
+        return None if size < 0 else size
 
-    def take(self, size: int, start: int, what: str, path: str) -> bytes:
-        """The next bytes; `start` is where their length stands."""
-        if size > self.remaining:
-            raise self.stop("length-beyond-end", start, f"{what} is {size}, {self._rest()}", path)
-        chunk = self.data[self.pos : self.pos + size]
-        self.pos += size
-        return chunk
-
-    def body(self, body: Layout, container: Container, out: dict[str, Any], path: str, depth: int) -> None:
+    def body(self, body: Layout, container: Container, out: dict[str, Any], path: str) -> None:
+        """Read the fields of a message or struct into `out`."""
         for slot in body.slots:
-            self.slot(slot, out, key_of(slot), join_path(path, key_of(slot)), depth)
+            self.field(slot, out, path)
         if body.tags is not None:
-            self.tags(body.tags, container, out, path, depth)
+            self.tags(body.tags, container, out, path)
 
-    def slot(self, slot: Slot, out: Any, key: Any, path: str, depth: int) -> None:
-        """Read one field and put it under `key`."""
+    def field(self, slot: Slot, out: dict[str, Any], container_path: str) -> None:
+        """Read one field and put it into `out`."""
+        key = key_of(slot)
+        path = _join_path(container_path, key)
         if slot.array:
-            self.array(slot, out, key, path, depth)
+            self.array(slot, out, key, path)
         elif slot.kind == "struct":
-            self.struct(slot, out, key, path, depth)
+            self.struct(slot, out, key, path)
         else:
-            out[key] = self.primitive(slot.kind, slot.compact, slot.nullable, path, depth, describe(slot))
+            out[key] = self.primitive(slot, slot.nullable, describe(slot), path)
 
-    def struct(self, slot: Slot, out: Any, key: Any, path: str, depth: int) -> None:
+    def struct(self, slot: Slot, out: dict[str, Any], key: str, path: str) -> None:
         start = self.pos
         if slot.nullable:
-            marker = int(self.fixed("int8", path))
+            marker = self.fixed("int8", path)
             if marker not in (1, -1):
                 message = f"the marker of a nullable struct is {marker}, neither 1 nor -1"
                 self.note("marker-invalid", start, message, path)
+            self.span(start, path, describe(slot), None if marker < 0 else {})
             if marker < 0:
                 out[key] = None
-                self.row(start, depth, path, describe(slot), None)
                 return
-        self.row(start, depth, path, describe(slot), {})
         out[key] = {}
-        self.element(slot, out[key], path, depth + 1)
+        self.struct_fields(slot, out[key], path)
 
-    def element(self, slot: Slot, out: dict[str, Any], path: str, depth: int) -> None:
-        if slot.body is None or slot.field.struct is None:
-            raise RecursionError(slot.field.path)
-        self.body(slot.body, slot.field.struct, out, path, depth)
+    def struct_fields(self, slot: Slot, out: dict[str, Any], path: str) -> None:
+        assert slot.body and slot.field.struct  # else the layout is unusable
+        self.body(slot.body, slot.field.struct, out, path)
 
-    def primitive(self, kind: str, compact: bool, nullable: bool, path: str, depth: int, words: str) -> Any:
+    def primitive(self, slot: Slot, nullable: bool, words: str, path: str) -> Any:
+        """A value that is no struct, alone or as an element."""
         start = self.pos
-        value = self.fixed(kind, path) if kind in WIDTHS else self.sized(kind, compact, nullable, path)
-        self.row(start, depth, path, words, value)
+        value = self.fixed(slot.kind, path) if slot.kind in WIDTHS else self.sized(slot, nullable, path)
+        self.span(start, path, words, value)
         return value
 
-    def sized(self, kind: str, compact: bool, nullable: bool, path: str) -> str | None:
-        start, what = self.pos, f"the length of the {kind}"
-        size = self.length(compact, kind != "string", what, path)
-        if size < 0:
-            self.null(nullable, start, path)
+    def sized(self, slot: Slot, nullable: bool, path: str) -> str | None:
+        """A string, or bytes in base64."""
+        start, what = self.pos, f"the length of the {slot.kind}"
+        size = self.length(slot.compact, nullable, "int16" if slot.kind == "string" else "int32", what, path)
+        if size is None:
             return None
-        chunk = self.take(size, start, what, path)
-        if kind != "string":
+        if size > self.remaining:
+            raise self.stop("length-beyond-end", start, f"{what} is {size}, {self._rest}", path)
+        self.pos += size
+        chunk = self.data[self.pos - size : self.pos]
+        if slot.kind != "string":
             return base64_text(chunk)
         try:
             return chunk.decode()
@@ -253,17 +296,13 @@ class _ValueReader:
             self.note("utf8-invalid", offset, f"the string has the byte 0x{chunk[error.start]:02x}, not UTF-8", path)
             return chunk.decode(errors="replace")
 
-    def null(self, nullable: bool, start: int, path: str) -> None:
-        if not nullable:
-            self.note("null-not-allowed", start, "null stands here, which this version does not allow", path)
-
-    def array(self, slot: Slot, out: Any, key: Any, path: str, depth: int) -> None:
+    def array(self, slot: Slot, out: dict[str, Any], key: str, path: str) -> None:
         start, what = self.pos, "the count of elements"
-        count = self.length(slot.compact, wide=True, what=what, path=path)
-        out[key] = None if count < 0 else []
-        self.row(start, depth, path, describe(slot), None if count < 0 else count)
-        if count < 0:
-            self.null(slot.nullable, start, path)
+        count = self.length(slot.compact, slot.nullable, "int32", what, path)
+        elements: list[Any] = []
+        out[key] = None if count is None else elements
+        self.span(start, path, describe(slot), count)
+        if count is None:
             return
         least = smallest_element(slot)
         self.empty_elements += 0 if least else count
@@ -271,27 +310,21 @@ class _ValueReader:
             message = f"{what} is {count}, each without bytes; {EMPTY_ELEMENTS} are read at most"
             raise self.stop("too-many-elements", start, message, path)
         if least * count > self.remaining:
-            message = f"{what} is {count}, each of {least} or more bytes; {self.remaining} are left{self.inside}"
+            message = f"{what} is {count}, each of {least} or more bytes; {self.remaining} are left"
             raise self.stop("length-beyond-end", start, message, path)
-        self.elements(slot, count, out[key], path, depth)
-
-    def elements(self, slot: Slot, count: int, out: list[Any], path: str, depth: int) -> None:
         for index in range(count):
             inner = f"{path}[{index}]"
             if slot.kind == "struct":
-                self.row(self.pos, depth + 1, inner, slot.field.element_type, {})
-                out.append({})
-                self.element(slot, out[index], inner, depth + 2)
+                elements.append({})
+                self.struct_fields(slot, elements[index], inner)
             else:
-                out.append(self.primitive(slot.kind, slot.compact, False, inner, depth + 1, slot.kind))
+                elements.append(self.primitive(slot, False, slot.kind, inner))
 
-    def tags(
-        self, tagged_slots: tuple[Slot, ...], container: Container, out: dict[str, Any], path: str, depth: int
-    ) -> None:
+    def tags(self, tagged_slots: tuple[Slot, ...], container: Container, out: dict[str, Any], path: str) -> None:
         """Read a tag section; as Kafka's reader does, refuse a tag that the container has in other versions only."""
         start, slots = self.pos, {slot.field.tag: slot for slot in tagged_slots}
         count = self.varint("the count of tagged fields", path)
-        self.row(start, depth, path, "tag section", count)
+        self.span(start, path, "tag section", count)
         tags: set[int] = set()
         before = -1
         for _ in range(count):
@@ -308,24 +341,84 @@ class _ValueReader:
                 self.note("tag-version", start, message, path)
             tags.add(tag)
             before = max(before, tag)
-            self.tagged(tag, size, slots.get(tag), out, path, depth + 1, start)
+            self.tagged(tag, size, slots.get(tag), out, path, start)
 
-    def tagged(self, tag: int, size: int, slot: Slot | None, out: Any, path: str, depth: int, start: int) -> None:
+    def tagged(self, tag: int, size: int, slot: Slot | None, out: dict[str, Any], path: str, start: int) -> None:
         """Read the value of one tag, which must fill its size."""
         if size > self.remaining:
-            message = f"tag {tag} has {in_bytes(size)}, {self.remaining} are left{self.inside}"
+            message = f"tag {tag} has {in_bytes(size)}, {self._rest}"
             raise self.stop("length-beyond-end", start, message, path)
-        self.row(start, depth, path, f"tag {tag}", size)
+        self.span(start, path, f"tag {tag}", size)
         if slot is None:
-            data = base64_text(self.take(size, start, f"the size of tag {tag}", path))
+            self.pos += size
+            data = base64_text(self.data[self.pos - size : self.pos])
             out.setdefault(UNKNOWN_TAGS, []).append({"tag": tag, "data": data})
-            self.row(self.pos - size, depth + 1, join_path(path, UNKNOWN_TAGS), "unknown tagged field", data)
+            self.span(self.pos - size, _join_path(path, UNKNOWN_TAGS), "unknown tagged field", data)
             return
-        outer, self.end = (self.end, self.inside), self.pos + size
-        self.inside = f" inside tag {tag}"
-        self.slot(slot, out, key_of(slot), join_path(path, key_of(slot)), depth + 1)
+        outer, self.end = self.end, self.pos + size
+        self.field(slot, out, path)
         if self.remaining:
             message = f"tag {tag} has {in_bytes(size)}, its value ends {self.remaining} before that"
-            self.note("tag-size", self.pos, message, join_path(path, key_of(slot)))
+            self.note("tag-size", self.pos, message, _join_path(path, key_of(slot)))
             self.pos = self.end
-        self.end, self.inside = outer
+        self.end = outer
+
+
+def _join_path(path: str, name: str) -> str:
+    """The path of a value in a struct: that of the struct, which is empty for a body, and the name of the value."""
+    return f"{path}.{name}" if path else name
+
+
+def _write_body(out: bytearray, body: Layout, value: dict[str, Any]) -> None:
+    """Write a body. Raises ValueError and struct.error for what a type cannot hold."""
+    for slot in body.slots:
+        key = key_of(slot)
+        _write_slot(out, slot, value[key] if key in value else default_of(slot))
+    if body.tags is not None:
+        _write_tags(out, body.tags, value)
+
+
+def _write_slot(out: bytearray, slot: Slot, value: Any) -> None:
+    if slot.array:
+        _write_length(out, None if value is None else len(value), slot.compact, "i")
+        for element in value or ():
+            _write_element(out, slot, element, nullable=False)
+        return
+    if slot.kind == "struct" and slot.nullable:
+        out += b"\xff" if value is None else b"\x01"
+    _write_element(out, slot, value, nullable=slot.nullable)
+
+
+def _write_element(out: bytearray, slot: Slot, value: Any, *, nullable: bool) -> None:
+    if value is None and not nullable:
+        raise ValueError(f"{slot.field.path} is null")
+    if slot.body:
+        if value is not None:
+            _write_body(out, slot.body, value)
+    elif slot.kind in FORMATS:
+        number = uuid_bytes(value) if slot.kind == "uuid" else float(value) if slot.kind == "float64" else value
+        out += struct.pack(">" + FORMATS[slot.kind], number)
+    else:
+        data = None if value is None else value.encode() if slot.kind == "string" else base64_bytes(value)
+        _write_length(out, None if data is None else len(data), slot.compact, "h" if slot.kind == "string" else "i")
+        out += data or b""
+
+
+def _write_length(out: bytearray, length: int | None, compact: bool, code: str) -> None:
+    """Write a length or a count; None stands for null."""
+    size = -1 if length is None else length
+    out += varint(size + 1) if compact else struct.pack(">" + code, size)
+
+
+def _write_tags(out: bytearray, tagged_slots: Iterable[Slot], value: dict[str, Any]) -> None:
+    """Write the tag section: own tags that do not have their default, and unknown ones, by number."""
+    sections = {entry["tag"]: base64_bytes(entry["data"]) for entry in value.get(UNKNOWN_TAGS, ())}
+    for slot in tagged_slots:
+        key = key_of(slot)
+        if key in value and value[key] != default_of(slot):
+            section = bytearray()
+            _write_slot(section, slot, value[key])
+            sections[slot.field.tag or 0] = bytes(section)
+    out += varint(len(sections))
+    for tag, data in sorted(sections.items()):
+        out += varint(tag) + varint(len(data)) + data

@@ -18,7 +18,6 @@ from kiplint.compat.tree import load_rpcs, unparsable_files
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.limits import TEXT_BYTES
-from kiplint.model.error_codes import UNSUPPORTED_VERSION
 from kiplint.render.report import RunResult, Status, Verdict, set_titles
 from kiplint.render.table import BOLD, DIM, SEVERITY, WIDTH, Cell, fold, table, title, verdict_lines, width_of
 from kiplint.sources.disk import STDIN, read_input
@@ -148,7 +147,7 @@ def _connection(exchange: Exchange) -> Iterator[tuple[str, str]]:
     """How a connection begins: pairs of a label and a sentence; an empty label repeats the last one."""
     yield "mode", TITLES[exchange.mode]
     if exchange.tried is not None:
-        error = f" with {UNSUPPORTED_VERSION}" if exchange.error else ""
+        error = " with 35 (UNSUPPORTED_VERSION, not retriable)" if exchange.error else ""
         named_range = f", naming {exchange.supported} as its range (KIP-511)" if exchange.supported else ""
         yield "ApiVersions", f"the client tries version {exchange.tried} (request header {exchange.tried_header})"
         yield "", f"the broker answers in version {exchange.answer}{error}{named_range}"

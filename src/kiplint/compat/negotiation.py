@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, kept_by_brokers
 from kiplint.compat.tree import TooLargeError
-from kiplint.model.error_codes import INVALID_REQUEST
 from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_of
 from kiplint.model.layout import Encoding, exceeded_limit, wire_forms
 from kiplint.model.message import Message
@@ -386,8 +385,8 @@ def _notes(
             yield f"version {version}: headers {own} for the client, {other} for {agreement.broker}"
         if status == "refused":
             yield (
-                f"{agreement.broker} answers version {version} with {INVALID_REQUEST}: it has request header "
-                f"{agreement.request_header}, and the connection began with header 3"
+                f"{agreement.broker} answers version {version} with 42 (INVALID_REQUEST, not retriable): it has "
+                f"request header {agreement.request_header}, and the connection began with header 3"
             )
 
 

@@ -12,19 +12,9 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from kiplint.codec.codec import Codec, UnusableLayout
-from kiplint.codec.values import (
-    UNKNOWN_TAGS,
-    each_high,
-    each_null,
-    each_rich,
-    each_tag,
-    key_of,
-    minimal,
-    number_values,
-    rich,
-)
-from kiplint.codec.wire import DecodedBody, ValueSpan
+from kiplint.codec.codec import Codec, DecodedBody, UnusableLayout, ValueSpan
+from kiplint.codec.samples import each_high, each_null, each_rich, each_tag, minimal, number_values, rich
+from kiplint.codec.values import UNKNOWN_TAGS, key_of
 from kiplint.compat.change import Change
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, unfolded_size
