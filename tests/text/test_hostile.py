@@ -9,7 +9,7 @@ from kiplint.limits import DEFINITION_BYTES, DEFINITION_PROBLEMS
 from kiplint.text.decode import blank_comments, decode
 from kiplint.text.diagnose import MISSING, diagnose
 from kiplint.text.lines import decode_text
-from kiplint.text.locate import Locator
+from kiplint.text.tree import Locator
 
 from .test_decode import ANY, ENCODER
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from kiplint.text.locate import Locator
-from kiplint.text.tree import read_tree
+from kiplint.text.tree import Locator, read_tree
 
 from .support import mutations, random_texts
 

@@ -20,41 +20,31 @@ def problems_in(text: str) -> list[tuple[str, str, str, str]]:
     return [(p.kind, p.detail, p.pointer, text[p.start : p.end]) for p in read_tree(text).problems]
 
 
+VALUES = "; write a string in double quotes, a number, true, false or null"
+ESCAPES = " in a string; write \\\\ for a backslash, \\t for a tab, and both halves of a surrogate pair"
 INVALID = [
     ('{"a": 1\n "b": 2}', "expected ',' or '}' after the value of \"a\", found \"b\"", "/a", "1"),
     ("[1 2]", "expected ',' or ']' after the element, found '2'", "/0", "2"),
-    ('{"a" 1}', "expected ':' after \"a\", found '1'", "/a", "1"),
     ('{"a" = 1}', "expected ':' after \"a\", found '='", "/a", "="),
-    ('{"a", "b": 1}', "expected ':' and a value after \"a\", found ','", "/a", ","),
-    ('{"a":\n"b": 1}', 'expected a value for "a", found "b"', "/a", '"b"'),
-    ('{"a": 1,, "b": 2}', "expected a property name, found ','", "", ","),
-    ("[,]", "expected a value or ']', found ','", "", ","),
+    ('{"a", "b": 1}', "expected ':' after \"a\", found ','", "/a", ","),
+    ('{"a": }', "expected a value, found '}'", "/a", "}"),
+    ('{"a": 1,, "b": 2}', "expected a property name in double quotes, found ','", "/a", ","),
+    ("[,]", "expected a value, found ','", "/0", ","),
     ('["a": 1]', "expected ',' or ']' after the element, found ':'", "/0", ":"),
-    ('{1: "a"}', "expected a property name in double quotes, found '1'", "", "1"),
-    ('{"a": [1, 2}', "expected ']' to close the array opened on line 1, found '}'", "/a", "}"),
-    ('[\n{"a": 1,\n{"b": 2}]', "expected '}' to close the object opened on line 2, found '{'", "/0", "{"),
-    ('{"a": [1', "expected ']' to close the array opened on line 1, found the end of the file", "/a", "1"),
+    ('{"a": [1, 2}', "expected ']' to close the array opened on line 1, found '}'", "/a/1", "}"),
+    ('[\n{"a": 1,\n{"b": 2}]', "expected '}' to close the object opened on line 2, found '{'", "/0/a", "{"),
+    ('{"a": [1', "expected ']' to close the array opened on line 1, found the end of the file", "/a/0", "1"),
     ('{"a": "b,\n"c": 1}', 'the string "b," has no closing " on its line', "/a", '"b,'),
     ("{} /* x", "the comment has no closing */", "", "/*"),
-    ("plain text", "expected '{', found 'plain'", "", "plain"),
-    ('{"a": 01}', "number '01' with a leading zero; write 1", "/a", "01"),
-    ('{"a": True}', "'True' is not a JSON value; write true", "/a", "True"),
-    (
-        '{"a": 0+}',
-        "'0+' is not a JSON value; write a string in double quotes, a number, true, false or null",
-        "/a",
-        "0+",
-    ),
-    ('{"a": 1e999}', "the number '1e999' is out of range", "/a", "1e999"),
-    ('{"a": "\\q"}', "unknown escape '\\q'; write \\\\ for a backslash", "/a", "\\q"),
-    ('{"a": "\\u12"}', "the escape \\u needs four hexadecimal digits", "/a", "\\u"),
-    ('{"a": "x\ty"}', "the control character U+0009 in a string; write \\t", "/a", "\t"),
-    (
-        '{"a": "\\ud800"}',
-        "the escape \\ud800 is half of a surrogate pair and stands alone; write both halves or the character",
-        "/a",
-        "\\ud800",
-    ),
+    ('"a": 1}', "expected '{' before the first property, found ':'", "", ":"),
+    ("plain text", f"'plain' is not a JSON value{VALUES}", "", "plain"),
+    ('{"a": 0+}', f"'0+' is not a JSON value{VALUES}", "/a", "0+"),
+    ('{"a": 01}', f"'01' is not a JSON value{VALUES}", "/a", "01"),
+    ('{"a": 1e999}', f"'1e999' is not a JSON value{VALUES}", "/a", "1e999"),
+    ('{"a": "\\q"}', f"'\\q'{ESCAPES}", "/a", "\\q"),
+    ('{"a": "x\ty"}', f"'\\t'{ESCAPES}", "/a", "\t"),
+    ('{"a": "\\u12"}', f"'\\u'{ESCAPES}", "/a", "\\u"),
+    ('{"a": "\\ud800"}', f"'\\u'{ESCAPES}", "/a", "\\u"),
 ]
 
 
@@ -63,16 +53,12 @@ def test_invalid_json(text: str, detail: str, pointer: str, at: str) -> None:
     assert problems_in(text) == [("invalid-json", detail, pointer, at)]
 
 
+OTHER_STRING = "a string with escapes of JSON5; write those of JSON"
 JSON5 = [
     ("{'a': 1}", "a string in single quotes; write it in double quotes", "'a'"),
     ("{a: 1}", "the property name 'a' is not in quotes; write it in double quotes", "a"),
-    ('{"a": +5.}', "number '+5.' with a leading '+' and a trailing '.'; write 5", "+5."),
-    ('{"a": -0x1F}', "hexadecimal number '-0x1F'; write -31", "-0x1F"),
-    ('{"a": -Infinity}', "-Infinity is not a JSON number; write a finite number", "-Infinity"),
-    ('{"a": "\\x41"}', "the escape \\x41 is not JSON; write \\u0041", "\\x41"),
-    ('{"a": "\\0"}', "the escape \\0 is not JSON; write \\u0000", "\\0"),
-    ('{"a": "it\\\'s"}', "the escape \\' is not JSON; write '", "\\'"),
-    ('{"a": "b\\\r\nc"}', "a string continued over a line end; write it on one line", "\\\r\n"),
+    *((f'{{"a": {number}}}', f"'{number}' is not a JSON value{VALUES}", number) for number in ("+5.", "-0x1F", "NaN")),
+    *((f'{{"a": {text}}}', OTHER_STRING, text) for text in ('"\\x41"', '"\\0"', '"it\\\'s"', '"b\\\r\nc"')),
 ]
 
 
@@ -83,8 +69,8 @@ def test_json5_only(text: str, detail: str, at: str) -> None:
 
 def test_trailing_comma() -> None:
     assert problems_in('{"a": [1, 2,],}') == [
-        ("trailing-comma", "a comma after the last element; remove it", "/a", ","),
-        ("trailing-comma", "a comma after the last property; remove it", "", ","),
+        ("trailing-comma", "a comma after the last element; remove it", "/a/1", ","),
+        ("trailing-comma", "a comma after the last property; remove it", "/a", ","),
     ]
 
 
@@ -118,13 +104,12 @@ def test_depth() -> None:
 def test_what_can_be_passed_over_is_noted_up_to_the_first_mistake_that_can_not() -> None:
     text = '{"a": [1, 2,],\n b: True, "c" 3,\n "d": 4,}'
     assert [(p.kind, p.pointer) for p in read_tree(text).problems] == [
-        ("trailing-comma", "/a"),
+        ("trailing-comma", "/a/1"),
         ("json5-only", "/b"),
         ("invalid-json", "/b"),
         ("invalid-json", "/c"),
     ]
     root = read_tree(text).root
-    assert root is not None
     assert [(child.key, text[child.start : child.end]) for child in root.children] == [
         ("a", "[1, 2,]"),
         ("b", "True"),
@@ -144,7 +129,6 @@ def test_valid_json_is_read_as_json_reads_it(document: tuple[str, object]) -> No
     text, value = document
     result = read_tree(text)
     assert result.problems == ()
-    assert result.root is not None
     assert tree_value(text, result.root) == value
 
 
@@ -154,7 +138,6 @@ def test_no_problem_means_strict_json(text: str) -> None:
     assert [p.start for p in result.problems] == sorted(p.start for p in result.problems)
     for problem in result.problems:
         assert 0 <= problem.start < problem.end <= len(text)
-        assert problem.detail.isprintable()
     try:
         json.loads(_without_comments(text), parse_constant=_refuse)
         strict = True
@@ -164,10 +147,10 @@ def test_no_problem_means_strict_json(text: str) -> None:
     if strict:
         harmless_kinds = {"duplicate-key", "block-comment"}
         # json.loads takes unpaired surrogates and any number, and never sees an open comment.
-        words = ("surrogate", "out of range", "closing */")
+        words = ("surrogate", "is not a JSON value", "closing */")
         assert all(p.kind in harmless_kinds or any(w in p.detail for w in words) for p in result.problems)
     else:
-        assert kinds - {"duplicate-key", "block-comment"} or result.root is None
+        assert kinds - {"duplicate-key", "block-comment"} or result.root.kind == "missing"
 
 
 def test_corpus(corpus: Path) -> None:
@@ -176,7 +159,6 @@ def test_corpus(corpus: Path) -> None:
         result = read_tree(text)
         blocks = path.name == "SubscriptionInfoData.json"
         assert {p.kind for p in result.problems} == ({"block-comment"} if blocks else set()), path.name
-        assert result.root is not None
         assert tree_value(text, result.root) == json.loads(_without_comments(text))
 
 

@@ -24,7 +24,7 @@ from kiplint.render.markdown import write_table, write_verdict
 from kiplint.render.report import Report, Verdict, rule_infos
 from kiplint.render.table import BOLD, DIM, Cell, fold, paint, paragraph, table, verdict_lines, width_of
 from kiplint.text.lines import decode_text
-from kiplint.text.locate import Locator
+from kiplint.text.tree import Locator
 
 COLORS: Final = {
     "done": "32",

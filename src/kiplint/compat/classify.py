@@ -21,8 +21,8 @@ from kiplint.engine.rule import Breaks, Rule
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.model.layout import unfolded_size
 from kiplint.text.lines import decode_text
-from kiplint.text.locate import Locator
 from kiplint.text.show import printable
+from kiplint.text.tree import Locator
 from kiplint.text.words import join_words, plural, tally
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.suppression import apply_ignores, parse_suppressions
 from kiplint.model.load import Definition, ProblemElement
 from kiplint.text.lines import decode_text
-from kiplint.text.locate import Locator
 from kiplint.text.show import printable
+from kiplint.text.tree import Locator
 
 LONGEST_NAME = 256
 

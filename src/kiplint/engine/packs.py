@@ -12,7 +12,6 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition
 from kiplint.text.decode import blank_comments
 from kiplint.text.files import DISK, Disk
-from kiplint.text.literals import join_surrogates
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OF_PROBLEMS = "{detail}"
@@ -106,9 +105,9 @@ def _parse(text: str) -> Any:
     try:
         return msgspec.json.decode(blank_comments(text.encode()))
     except msgspec.DecodeError:
-        import json5
+        from kiplint.text.diagnose import read_json5
 
-        value = json5.loads(join_surrogates(text))
+        value = read_json5(text)
         try:
             msgspec.json.encode(value)
         except UnicodeEncodeError:

@@ -60,10 +60,10 @@ class FixerCase:
 
     def item(self) -> tuple[Node, Node]:
         """The object or list around the value at the pointer, and the value; raises NotEditable for the document."""
-        way = self.document.way(self.pointer)
-        if len(way) < 2:
+        node = self.find(self.pointer)
+        if node is self.document.root:
             raise NotEditable(f"{self.pointer} is the document")
-        return way[-2], way[-1]
+        return self.document.way(self.pointer)[-2], node
 
     def write_value(self, node: Node, value: object) -> Edit:
         """The edit that writes a value as JSON in the place of another."""

@@ -96,7 +96,7 @@ def set_property(
     document: Document, container: Node, key: str, value: str, order: Sequence[str] = ()
 ) -> tuple[Edit, ...]:
     """Edits that give a property of an object a value as JSON; a new property takes its place in `order`."""
-    node = document.places.child(container, key)
+    node = document.child(container, key)
     if node is None:
         return insert_property(document, container, key, value, order)
     return (replace_value(document, node, value.replace("\n", "\n" + document.indent(node.key_start))),)

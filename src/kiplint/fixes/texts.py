@@ -8,14 +8,13 @@ import re
 import textwrap
 from typing import Final
 
-from json5 import loads as read_json5
-
 from kiplint.fixes.case import FixerCase, Fixes, fixer
 from kiplint.model.notes import SAME, Note
+from kiplint.text.diagnose import read_json5
 from kiplint.text.edit import Edit
 from kiplint.text.lines import character_of, without_blanks
-from kiplint.text.literals import is_identifier
 from kiplint.text.source import Document
+from kiplint.text.tree import is_identifier
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _STAR: Final = re.compile(r"[ \t]*\*+[ \t]?")
@@ -156,19 +155,17 @@ def json5(case: FixerCase) -> Fixes:
 
 
 def _to_json(source: str) -> str | None:
-    """White space, a word, a number, a string or an escape in one, as JSON; None for what has no form there."""
+    """White space, a word, a number or a string as JSON; None for what has no form there."""
     if not source.strip():
         return " "
     if is_identifier(source):
         return f'"{source}"' if source not in ("Infinity", "NaN") else None
-    is_escape = source.startswith("\\")
     try:
-        value = read_json5(f'"{source}"' if is_escape else source)
+        value = read_json5(source)
     except ValueError:
         return None
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
         value = int(value) if source.endswith(".") else value
-    text = json.dumps(value, ensure_ascii=not str(value).isprintable())
-    return text[1:-1] if is_escape else text
+    return json.dumps(value, ensure_ascii=not str(value).isprintable())

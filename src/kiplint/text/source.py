@@ -12,8 +12,7 @@ from typing import Final
 from kiplint.text.decode import Comment, comments
 from kiplint.text.edit import Edit
 from kiplint.text.lines import BOM, byte_offsets, without_blanks
-from kiplint.text.locate import Locator, unescape
-from kiplint.text.tree import Node
+from kiplint.text.tree import Locator, Node
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _BLANK: Final = re.compile(r"(?:[ \t\r\n\ufeff]++|//[^\r\n]*+|/\*.*?\*/)*+", re.DOTALL)
@@ -27,24 +26,15 @@ class NotEditable(ValueError):  # noqa: N818
     """The bytes are not text with a JSON value; the message states what they are."""
 
 
-class Document:
+class Document(Locator):
     """The text of one file. Offsets count characters; `edit` turns them into offsets in bytes."""
 
     def __init__(self, data: bytes, path: str = "") -> None:
         self.data, self.path = data, path
         try:
-            self.text = data.decode()
+            super().__init__(data.decode())
         except UnicodeDecodeError as error:
             raise NotEditable(f"byte {error.start} is not UTF-8") from error
-        self.places = Locator(self.text)
-        self.lines = self.places.lines
-
-    @property
-    def root(self) -> Node:
-        """The value of the file, whatever is wrong with it; raises NotEditable when there is none."""
-        if self.places.root is None:
-            raise NotEditable("the file has no value")
-        return self.places.root
 
     @cached_property
     def newline(self) -> str:
@@ -61,18 +51,8 @@ class Document:
 
     def find(self, pointer: str) -> Node | None:
         """The value that an RFC 6901 pointer points to, of duplicate keys the last; None when there is none."""
-        nodes = self.way(pointer)
-        return nodes[-1] if nodes else None
-
-    def way(self, pointer: str) -> list[Node]:
-        """The values on the way to a pointer, the root first; empty when it points to nothing."""
-        way = [self.root]
-        for token in pointer.split("/")[1:]:
-            child = self.places.child(way[-1], unescape(token))
-            if child is None:
-                return []
-            way.append(child)
-        return way
+        way = self.way(pointer)
+        return way[-1] if len(way) > pointer.count("/") else None
 
     def edit(self, start: int, end: int, text: str) -> Edit:
         r"""An edit of the characters from `start` up to `end`; `\n` in `text` becomes the file's line end."""

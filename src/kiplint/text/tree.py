@@ -1,4 +1,4 @@
-"""The tree of a definition's text: where every value stands, and what is wrong with the syntax.
+"""The tree of a definition's text: where every value stands, where a pointer leads, and what is wrong with the syntax.
 
 The scan never fails. It notes what a reader can pass over, such as a trailing comma or a JSON5 number, and reads on;
 at the first mistake that leaves open what comes next, such as a missing comma, it stops, with the tree up to there. It
@@ -7,56 +7,44 @@ is linear in time and memory whatever the text.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Final, Literal, NamedTuple, NoReturn
 
+import msgspec
+
 from kiplint.limits import DEFINITION_LEVELS, DEFINITION_PROBLEMS
-from kiplint.text.decode import MAX_POINTER_KEY, Problem
+from kiplint.text.decode import MAX_POINTER_KEY, NOT_JSON, Problem
 from kiplint.text.lines import BOM, Lines
-from kiplint.text.literals import is_identifier, read_string, word_problem
 from kiplint.text.show import show, show_raw
 
 Kind = Literal["object", "array", "string", "word", "missing"]
 """`word` is a number, true, false, null or anything else outside quotes; `missing` is a key without a value."""
 
-# JSON5's white space beside JSON's: Unicode's space separators, and these others. A test compares it with Unicode.
-SPACES: Final = "\v\f\ufeff\u2028\u2029\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
-_NOISE: Final = frozenset({"block", "open_block", "hash", "odd_space"})
-_COLON: Final = re.compile(r"[ \t\r\n]*+:")
-_CLOSERS: Final = {"object": "}", "array": "]"}
 
-
-class Node:
+class Node(msgspec.Struct, eq=False):
     """A value in a text. All offsets are half-open character offsets.
 
     `start` and `end` span the value. When it is a property of an object, `key` is the decoded key and
     `key_start` and `key_end` span it with its quotes; else `key` is None and they are -1. `children` are the
-    properties (duplicates and all) or elements, in order.
+    properties (duplicates and all) or elements, in order; `properties` has the last of each name.
     """
 
-    __slots__ = ("children", "end", "key", "key_end", "key_start", "kind", "start")
-
-    def __init__(self, kind: Kind, start: int, end: int) -> None:
-        self.kind: Kind = kind
-        self.start = start
-        self.end = end
-        self.key: str | None = None
-        self.key_start = -1
-        self.key_end = -1
-        self.children: list[Node] = []
-
-    def string(self, text: str) -> str | None:
-        """The value of a whole string; None for any other value."""
-        is_whole = self.kind == "string" and self.end - self.start > 1 and text[self.end - 1] == text[self.start]
-        return read_string(text, self.start, self.end)[0] if is_whole else None
+    kind: Kind
+    start: int
+    end: int
+    key: str | None = None
+    key_start: int = -1
+    key_end: int = -1
+    children: list[Node] = []
+    properties: dict[str, Node] = {}
 
 
 class TextTree(NamedTuple):
-    """The first value of a text, None when there is none, and the problems of its syntax in text order."""
+    """The first value of a text, `missing` when there is none, and the problems of its syntax in text order."""
 
-    root: Node | None
+    root: Node
     problems: tuple[Problem, ...]
 
 
@@ -65,12 +53,142 @@ def read_tree(text: str) -> TextTree:
     """The tree of a text, with at most `DEFINITION_PROBLEMS` problems, each with a pointer and character offsets.
 
     Kinds: trailing-comma, json5-only, invalid-json, trailing-content, duplicate-key, too-deep, block-comment.
-    A text of nothing but white space and comments has no root and no problem for that. Two trees are kept, because
-    each step of a command reads a text again.
+    A text of nothing but white space and comments has no problem for that. Two trees are kept, because each step of a
+    command reads a text again.
     """
     scanner = _Scanner(text)
     root = scanner.read()
     return TextTree(root, tuple(sorted(scanner.problems, key=lambda problem: problem.start)))
+
+
+class Locator:
+    """Spans in `text` (as `decode_text` gives it). The text is scanned once, at the first question.
+
+    Pointers are RFC 6901; of duplicate keys the last counts. A pointer to nothing stands for the nearest thing
+    above it that exists, so every pointer has a span, and so has a text that is not JSON.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = Lines(text)
+
+    @cached_property
+    def root(self) -> Node:
+        """The tree of the text, as far as the text allows."""
+        return read_tree(self.text).root
+
+    def member(self, pointer: str) -> tuple[int, int]:
+        """The half-open character span that stands for what a pointer points to.
+
+        A property: key and value if they share one line, else the key. An element: itself if on one line, else its
+        `name` property, else its opening bracket. The whole: its `name` property, else its first character.
+        """
+        node = self.node(pointer)
+        if node is not self.root and node.key is None and self._on_one_line(node.start, node.end):
+            return node.start, node.end
+        named = node if node.key is not None else node.properties.get("name")
+        if named is None:
+            return node.start, min(node.start + 1, len(self.text))
+        return named.key_start, named.end if self._on_one_line(named.key_start, named.end) else named.key_end
+
+    def span(self, pointer: str) -> tuple[int, int, int, int]:
+        """`member` as (line, column, end line, end column), 1-based, the end column exclusive."""
+        return self.span_of(*self.member(pointer))
+
+    def span_of(self, start: int, end: int) -> tuple[int, int, int, int]:
+        """A half-open character span as (line, column, end line, end column), 1-based, the end column exclusive."""
+        return *self.lines.position(start), *self.lines.position(max(start, end))
+
+    def names(self, pointer: str) -> str:
+        """The pointer with the names of elements for their indexes: `/fields/0/tag` is `/fields[Topics]/tag`.
+
+        An index whose element has no name stays, so does whatever points to nothing. For fingerprints: stable
+        when elements move. Names are cut at `MAX_POINTER_KEY` characters.
+        """
+        way = self.way(pointer)
+        parts = [f"/{token}" for token in pointer.split("/")[1:]]
+        for number, node in enumerate(way[1:]):
+            name = node.properties.get("name") if way[number].kind == "array" else None
+            if name and name.kind == "string":
+                value, _ = read_string(self.text[name.start : name.end])
+                parts[number] = f"[{value[:MAX_POINTER_KEY]}]" if value else parts[number]
+        return "".join(parts)
+
+    def way(self, pointer: str) -> list[Node]:
+        """The values on the way to what a pointer points to, the root first, as far as they exist."""
+        way = [self.root]
+        for token in pointer.split("/")[1:]:
+            child = self.child(way[-1], token.replace("~1", "/").replace("~0", "~"))
+            if child is None:
+                break
+            way.append(child)
+        return way
+
+    def node(self, pointer: str) -> Node:
+        """The value that a pointer or the longest valid part of it points to."""
+        return self.way(pointer)[-1]
+
+    def child(self, node: Node, token: str) -> Node | None:
+        """The property or element that an unescaped token of a pointer names."""
+        if node.kind != "array":
+            return node.properties.get(token)
+        # Indexes have few digits, in ASCII, and no leading zero (RFC 6901).
+        is_index = len(token) < 8 and token.isascii() and token.isdigit() and (token == "0" or token[0] != "0")
+        return node.children[int(token)] if is_index and int(token) < len(node.children) else None
+
+    def _on_one_line(self, start: int, end: int) -> bool:
+        return self.lines.line_of(start) == self.lines.line_of(end)
+
+
+_WORDS: Final = frozenset({"true", "false", "null"})
+_NUMBER: Final = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+"
+_JSON5_NUMBER: Final = r"""(?x)
+    [+-]?(?:Infinity | NaN | 0[xX][0-9a-fA-F]++
+  | (?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?+ | \.[0-9]++) (?:[eE][+-]?[0-9]++)?+)
+"""
+_JSON5_STRING: Final = r"""(?x)(?:
+    [^\\\x00-\x1f]++
+  | \\(?:["'\\/bfnrtv] | 0(?![0-9]) | x[0-9a-fA-F]{2} | \r\n | [\r\n\u2028\u2029])
+  | \\u(?:[dD][89abAB][0-9a-fA-F]{2} \\u[dD][c-fC-F][0-9a-fA-F]{2} | (?![dD][89a-fA-F])[0-9a-fA-F]{4})
+)*+"""
+
+
+def word_kind(word: str) -> str:
+    """The kind of the problem of a word that stands for a value; empty when it is JSON."""
+    if word in _WORDS:
+        return ""
+    if re.fullmatch(_NUMBER, word):  # no reader takes a number that is out of range
+        return "" if math.isfinite(float(word)) else "invalid-json"
+    return "json5-only" if re.fullmatch(_JSON5_NUMBER, word) else "invalid-json"
+
+
+def read_string(literal: str) -> tuple[str, int]:
+    """The value of a string literal, quotes included, and the length of what is JSON5 in it, -1 when all is JSON.
+
+    The value of what is not JSON is its text, so that the value can always be encoded.
+    """
+    try:
+        return msgspec.json.decode(literal, type=str), -1
+    except NOT_JSON:
+        match = re.compile(_JSON5_STRING).match(literal, 1, len(literal) - 1)
+        return literal[1:-1], match.end() if match else 0
+
+
+def is_identifier(word: str) -> bool:
+    """Whether JSON5 takes the word as a property name without quotes."""
+    return word.replace("$", "_").isidentifier()
+
+
+# JSON5's white space beside JSON's: Unicode's space separators, and these others. A test compares it with Unicode.
+SPACES: Final = "\v\f\ufeff\u2028\u2029\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
+_NOISE: Final = {
+    "block": ("block-comment", "a block comment; other readers of these files know only // comments"),
+    "open_block": ("invalid-json", "the comment has no closing */"),
+    "hash": ("invalid-json", "'#' does not begin a comment; write //"),
+    "odd_space": ("json5-only", "white space that JSON does not have; write a plain space"),
+}
+"""What stands between tokens and is a problem, with its kind and detail."""
+_CLOSERS: Final = {"object": "}", "array": "]"}
 
 
 class Token(NamedTuple):
@@ -78,7 +196,7 @@ class Token(NamedTuple):
 
     Kinds: `plain` is a string that needs no second look; `quoted` has escapes, control characters or single quotes;
     `unclosed` has no closing quote on its line; `word` is anything else: numbers, literals, junk; then `punctuation`,
-    `end`, and what stands between tokens: block comments, `#` comments, and odd spaces.
+    `end`, and `_NOISE`.
     """
 
     kind: str
@@ -86,14 +204,9 @@ class Token(NamedTuple):
     end: int
     text: str
 
-    @property
-    def is_string(self) -> bool:
-        """Whether it is a whole string."""
-        return self.kind in ("plain", "quoted")
-
     def describe(self) -> str:
         """The token as a message names it: strings in double quotes, everything else in single quotes."""
-        return show(self.text[1:-1]) if self.is_string else show_raw(self.text)
+        return show(self.text[1:-1]) if self.kind in ("plain", "quoted") else show_raw(self.text)
 
 
 @cache
@@ -106,10 +219,10 @@ def _token_pattern() -> re.Pattern[str]:
       | (?P<quoted>"(?:[^"\\\r\n]++|\\(?:\r\n|.))*+" | '(?:[^'\\\r\n]++|\\(?:\r\n|.))*+')
       | (?P<unclosed>"(?:[^"\\\r\n]++|\\(?:\r\n|.))*+ | '(?:[^'\\\r\n]++|\\(?:\r\n|.))*+)
       | (?P<block>/\*.*?\*/)
-      | (?P<open_block>/\*.*+)
-      | (?P<hash>\#[^\r\n]*+)
+      | (?P<open_block>/\*).*+
+      | (?P<hash>\#)[^\r\n]*+
       | (?P<odd_space>[{SPACES}]++)
-      | (?P<word>(?:[^ \t\r\n{SPACES}{{}}\[\]:,"'/]|/(?![/*]))++)
+      | (?P<word>[“”] | (?:[^ \t\r\n{SPACES}{{}}\[\]:,"'/]|/(?![/*]))++)
       | (?P<end>\Z)
         )""",
         re.VERBOSE | re.DOTALL,
@@ -132,35 +245,22 @@ class _Scanner:
         self._token: Token | None = None
         self._last = Token("punctuation", 0, 0, "")
 
-    def read(self) -> Node | None:
+    def read(self) -> Node:
         """The first value of the text; what comes before and after it are problems."""
-        token = self._peek()
-        if token.kind == "end":
-            return None
-        root = Node("missing", token.start, token.end)
+        root = Node("missing", 0, 0)
         try:
-            if self._is_junk(token):
-                self._expected("'{'", token)
-            self._value(root)
-            token = self._peek()
-            if token.text == ":":
-                self._fail("expected '{' before the first property, found ':'", token)
+            if self._peek().kind != "end":
+                self._value(root)
+                token = self._peek()
+                if token.text == ":":
+                    self._expected("'{' before the first property", token)
+                if token.kind != "end":
+                    detail = f"found {token.describe()} after the end of the value; a file holds one definition"
+                    self._note("trailing-content", detail, token.start, max(token.end, len(self.text.rstrip())))
         except _BrokenError:
             for node in self._open:
                 node.end = self._last.end
-            return None if root.kind == "missing" else root
-        if token.kind != "end":
-            detail = f"found {token.describe()} after the end of the value; a file holds one definition"
-            self._note("trailing-content", detail, token.start, max(token.end, len(self.text.rstrip())))
         return root
-
-    def _is_junk(self, token: Token) -> bool:
-        """Whether a token cannot begin the value of a text."""
-        if token.kind == "word":
-            problem = word_problem(token.text)
-            is_number = token.text.lstrip("+-.")[:1].isdigit()
-            return problem is not None and problem[0] == "invalid-json" and not is_number
-        return token.kind == "unclosed" or (token.kind == "punctuation" and token.text not in "{[")
 
     def _peek(self) -> Token:
         """The next token, which stays; comments and odd spaces before it are noted."""
@@ -169,10 +269,12 @@ class _Scanner:
             kind = match.lastgroup if match else None
             if match is None or kind is None:
                 raise AssertionError("every character is in a token")
-            start, self._position = match.span(kind)
-            token = Token(kind, start, self._position, match[kind])
+            self._position = match.end()
+            token = Token(kind, *match.span(kind), match[kind])
             if kind in _NOISE:
-                self._note_noise(token)
+                self._note(*_NOISE[kind], token.start, token.end)
+            elif kind == "unclosed":
+                self._fail(f"the string {show(token.text[1:41])} has no closing {token.text[0]} on its line", token)
             else:
                 self._token = token
         return self._token
@@ -184,19 +286,42 @@ class _Scanner:
 
     def _value(self, node: Node) -> None:
         """Read the value that begins with the next token into a node."""
-        token = self._take()
+        token = self._peek()
         node.start, node.end = token.start, token.end
+        if token.kind == "end" or (token.kind == "punctuation" and token.text not in "{["):
+            self._expected("a value", token)
+        self._take()
         if token.kind == "punctuation":
             node.kind = "object" if token.text == "{" else "array"
             self._container(node)
-            return
-        node.kind = "word" if token.kind == "word" else "string"
-        if token.kind == "unclosed":
-            self._fail_unclosed(token)
-        elif token.kind == "quoted":
-            self._note_string(read_string(self.text, token.start, token.end)[1])
-        elif token.kind == "word" and (problem := word_problem(token.text)):
-            self._note(*problem, token.start, token.end)
+        elif token.kind == "word":
+            node.kind = "word"
+            if kind := word_kind(token.text):
+                remedy = "write a string in double quotes, a number, true, false or null"
+                self._note(kind, f"{show_raw(token.text)} is not a JSON value; {remedy}", token.start, token.end)
+            if kind == "invalid-json" and not self._open:
+                raise _BrokenError
+        else:
+            node.kind = "string"
+            self._string(token)
+
+    def _string(self, token: Token) -> str:
+        """The value of a string; what is not JSON in it is noted."""
+        if token.kind == "plain":
+            return token.text[1:-1]
+        value, length = read_string(token.text)
+        if length == len(token.text) - 1:
+            is_single = token.text[0] == "'"
+            detail = "a string in single quotes; write it in double quotes"
+            detail = detail if is_single else "a string with escapes of JSON5; write those of JSON"
+            self._note("json5-only", detail, token.start, token.end)
+        elif length >= 0:
+            start = token.start + length
+            end = start + 1 + (self.text[start] == "\\")
+            detail = f"{show_raw(self.text[start:end])} in a string; write \\\\ for a backslash"
+            detail += ", \\t for a tab, and both halves of a surrogate pair"
+            self._note("invalid-json", detail, start, end)
+        return value
 
     def _container(self, node: Node) -> None:
         """Read the properties or elements of an object or array, and its closing bracket."""
@@ -205,176 +330,113 @@ class _Scanner:
             self._note("too-deep", detail, node.start, node.end)
             raise _BrokenError
         self._open.append(node)
-        comma = -1
+        comma: Token | None = None
         while not self._closes(node, comma):
             if node.kind == "object":
                 self._property(node)
             else:
-                self._element(node, comma)
+                node.children.append(Node("missing", self._last.start, self._last.end))
+                self._value(node.children[-1])
             comma = self._comma(node)
-        if node.kind == "object" and len({child.key for child in node.children}) < len(node.children):
+        if len(node.properties) < len(node.children) and node.kind == "object":
             self._note_duplicates(node)
         self._open.pop()
 
     def _property(self, node: Node) -> None:
         token = self._peek()
-        if token.text == ",":
-            self._expected("a property name", token, outside=True)
-        if token.kind == "unclosed":
-            self._fail_unclosed(token, outside=True)
-        if not token.is_string and not is_identifier(token.text):
-            self._expected("a property name in double quotes", token, outside=True)
-        child = Node("missing", token.end, token.end)
-        child.key, child.key_start, child.key_end = token.text, token.start, token.end
-        node.children.append(child)
+        if token.kind not in ("plain", "quoted") and not is_identifier(token.text):
+            self._expected("a property name in double quotes", token)
         self._take()
+        key = token.text if token.kind == "word" else token.text[1:-1]
+        child = Node("missing", token.end, token.end, key, token.start, token.end)
+        node.children.append(child)
         if token.kind == "word":
-            detail = f"the property name {show_raw(token.text)} is not in quotes; write it in double quotes"
+            detail = f"the property name {show_raw(key)} is not in quotes; write it in double quotes"
             self._note("json5-only", detail, token.start, token.end)
-        elif token.kind == "plain":
-            child.key = token.text[1:-1]
         else:
-            child.key, issues = read_string(self.text, token.start, token.end)
-            self._note_string(issues)
-        self._colon(show(child.key))
-        self._value(child)
-
-    def _colon(self, name: str) -> None:
-        """Read the colon between the name of a property and its value, which has to follow."""
-        token = self._peek()
-        if token.text != ":":
-            what = "':' and a value after" if self._ends_property(token) else "':' after"
-            self._expected(f"{what} {name}", token)
+            key = child.key = self._string(token)
+        node.properties[key] = child
+        if self._peek().text != ":":
+            self._expected(f"':' after {show(key)}", self._peek())
         self._take()
-        token = self._peek()
-        if token.text == ":" or self._ends_property(token):
-            self._expected(f"a value for {name}", token)
-
-    def _ends_property(self, token: Token) -> bool:
-        """Whether a token stands where a property has ended, or begins the next one."""
-        return token.text in (",", "}", "]") or token.kind == "end" or self._is_key(token)
-
-    def _is_key(self, token: Token) -> bool:
-        return (token.is_string or token.kind == "word") and _COLON.match(self.text, token.end) is not None
-
-    def _element(self, node: Node, comma: int) -> None:
-        token = self._peek()
-        if token.text in (",", ":"):
-            self._expected("a value" if comma >= 0 else "a value or ']'", token, outside=True)
-        child = Node("missing", token.start, token.end)
-        node.children.append(child)
         self._value(child)
-
-    def _comma(self, node: Node) -> int:
-        """Read the comma after a property or element; its offset, -1 where a bracket has to follow."""
-        token = self._peek()
-        if token.text == ",":
-            return self._take().start
-        if token.kind == "unclosed":
-            self._fail_unclosed(token)
-        if token.kind != "end" and token.text not in ("}", "]") and not self._is_sibling(node, token):
-            after = f"the value of {show(node.children[-1].key or '')}" if node.kind == "object" else "the element"
-            detail = f"expected ',' or '{_CLOSERS[node.kind]}' after {after}, found {token.describe()}"
-            # The comma belongs on the line of the value before it.
-            is_on_line = self._lines.line_of(token.start) == self._lines.line_of(self._last.end)
-            self._fail(detail, token if is_on_line else self._last)
-        return -1
-
-    def _closes(self, node: Node, comma: int) -> bool:
-        """Whether the next token is the bracket that ends an object or array; another bracket is a mistake."""
-        token = self._peek()
-        if token.text == _CLOSERS[node.kind]:
-            if comma >= 0:
-                detail = f"a comma after the last {'property' if node.kind == 'object' else 'element'}; remove it"
-                self._note("trailing-comma", detail, comma, comma + 1, outside=True)
-            node.end = self._take().end
-            return True
-        if token.kind == "end" or token.text in ("}", "]") or self._is_sibling(node, token):
-            self._expected(self._bracket_of(node), token, outside=True)
-        return False
-
-    def _is_sibling(self, node: Node, token: Token) -> bool:
-        """Whether a token begins the next element of an array whose last element was never closed."""
-        is_in_object = token.text == "{" and node.kind == "object" and bool(node.children)
-        return is_in_object and len(self._open) > 1 and self._open[-2].kind == "array"
-
-    def _bracket_of(self, node: Node) -> str:
-        """The missing bracket, in words."""
-        return f"'{_CLOSERS[node.kind]}' to close the {node.kind} opened on line {self._lines.line_of(node.start)}"
-
-    def _expected(self, what: str, token: Token, *, outside: bool = False) -> NoReturn:
-        """Stop at a token where `what` was to come; at the end of the text it is the bracket of what is open."""
-        if token.kind == "end":
-            detail = f"expected {self._bracket_of(self._open[-1])}, found the end of the file"
-            self._fail(detail, self._last, outside=True)
-        self._fail(f"expected {what}, found {token.describe()}", token, outside=outside)
-
-    def _fail_unclosed(self, token: Token, *, outside: bool = False) -> NoReturn:
-        detail = f"the string {show(token.text[1:41])} has no closing {token.text[0]} on its line"
-        self._fail(detail, token, outside=outside)
-
-    def _fail(self, detail: str, token: Token, *, outside: bool = False) -> NoReturn:
-        """Note a mistake at a token, and stop."""
-        self._note("invalid-json", detail, token.start, token.end, outside=outside)
-        raise _BrokenError
-
-    def _note(self, kind: str, detail: str, start: int, end: int, *, outside: bool = False) -> None:
-        """Note a problem of the property or element that is read, or from `outside` of the object or array around."""
-        if len(self.problems) < DEFINITION_PROBLEMS:
-            where = _pointer(self._open[:-1] if outside else self._open)
-            self.problems.append(Problem(kind, detail, where, start, end))
-
-    def _note_string(self, issues: list[Problem]) -> None:
-        for issue in issues:
-            self._note(issue.kind, issue.detail, issue.start, issue.end)
-
-    def _note_noise(self, token: Token) -> None:
-        start, end = token.start, token.end
-        if token.kind == "block":
-            detail = "a block comment; other readers of these files know only // comments"
-            self._note("block-comment", detail, start, end, outside=True)
-        elif token.kind == "open_block":
-            self._note("invalid-json", "the comment has no closing */", start, start + 2, outside=True)
-        elif token.kind == "hash":
-            detail = "'#' does not begin a comment; write //"
-            self._note("invalid-json", detail, start, start + 1, outside=True)
-        else:
-            detail = f"the character U+{ord(token.text[0]):04X} is not white space in JSON; write a space"
-            self._note("json5-only", detail, start, end, outside=True)
 
     def _note_duplicates(self, node: Node) -> None:
         """Note each property that is there already; it is harmless if all its values have the same text."""
         by_key: dict[str | None, list[Node]] = {}
         for child in node.children:
             by_key.setdefault(child.key, []).append(child)
-        for first, *others in by_key.values():
-            if not others or len(self.problems) >= DEFINITION_PROBLEMS:
-                continue
+        for key, (first, *others) in by_key.items():
             is_same = len({self.text[child.start : child.end] for child in (first, *others)}) == 1
-            line = self._lines.line_of(first.key_start)
-            detail = f"the property {show(first.key or '')} is here already, on line {line}"
+            detail = f"the property {show(key or '')} is here already, on line {self._lines.line_of(first.key_start)}"
             detail += ", with the same value" if is_same else ""
-            where = _pointer([*self._open[:-1]]) + (_pointer_token(self._open[-1], first) or "")
-            for child in others[: DEFINITION_PROBLEMS - len(self.problems)]:
-                span = (child.key_start, child.key_end)
-                self.problems.append(Problem("duplicate-key", detail, where, *span, harmless=is_same))
+            for child in others:
+                self._note("duplicate-key", detail, child.key_start, child.key_end, child, harmless=is_same)
 
-
-def _pointer(nodes: Sequence[Node]) -> str:
-    """The JSON pointer of what is being read in the last of some nested nodes, or of the nearest that it can name."""
-    parts: list[str] = []
-    for node in nodes:
-        token = _pointer_token(node, node.children[-1]) if node.children else None
-        if token is None:
-            break
-        parts.append(token)
-    return "".join(parts)
-
-
-def _pointer_token(node: Node, child: Node) -> str | None:
-    """The part of a pointer that leads to a child; None for a key that pointers do not spell out."""
-    if node.kind == "array":
-        return f"/{len(node.children) - 1}"
-    if child.key is None or len(child.key) > MAX_POINTER_KEY:
+    def _comma(self, node: Node) -> Token | None:
+        """Read the comma after a property or element; None where a bracket has to follow."""
+        token = self._peek()
+        if token.text == ",":
+            return self._take()
+        if not _ends(node, token):
+            after = f"the value of {show(node.children[-1].key or '')}" if node.kind == "object" else "the element"
+            detail = f"expected ',' or '{_CLOSERS[node.kind]}' after {after}, found {token.describe()}"
+            # The comma belongs on the line of the value before it.
+            is_on_line = self._lines.line_of(token.start) == self._lines.line_of(self._last.end)
+            self._fail(detail, token if is_on_line else self._last)
         return None
-    return "/" + child.key.replace("~", "~0").replace("/", "~1")
+
+    def _closes(self, node: Node, comma: Token | None) -> bool:
+        """Whether the next token is the bracket that ends an object or array; another bracket is a mistake."""
+        token = self._peek()
+        if token.text == _CLOSERS[node.kind]:
+            if comma:
+                detail = f"a comma after the last {'property' if node.kind == 'object' else 'element'}; remove it"
+                self._note("trailing-comma", detail, comma.start, comma.end)
+            node.end = self._take().end
+            return True
+        if _ends(node, token):
+            self._expected(self._bracket_of(node), token)
+        return False
+
+    def _bracket_of(self, node: Node) -> str:
+        """The missing bracket, in words."""
+        return f"'{_CLOSERS[node.kind]}' to close the {node.kind} opened on line {self._lines.line_of(node.start)}"
+
+    def _expected(self, what: str, token: Token) -> NoReturn:
+        """Stop at a token where `what` was to come; at the end of the text it is the bracket of what is open."""
+        if token.kind == "end":
+            self._fail(f"expected {self._bracket_of(self._open[-1])}, found the end of the file", self._last)
+        self._fail(f"expected {what}, found {token.describe()}", token)
+
+    def _fail(self, detail: str, token: Token) -> NoReturn:
+        """Note a mistake at a token, and stop."""
+        self._note("invalid-json", detail, token.start, token.end)
+        raise _BrokenError
+
+    def _note(
+        self, kind: str, detail: str, start: int, end: int, child: Node | None = None, *, harmless: bool = False
+    ) -> None:
+        """Note a problem of a child of what is being read, by default of the last."""
+        if len(self.problems) < DEFINITION_PROBLEMS:
+            self.problems.append(Problem(kind, detail, self._pointer(child), start, end, harmless=harmless))
+
+    def _pointer(self, child: Node | None) -> str:
+        """The JSON pointer of the child, or of the nearest value above that it can name."""
+        parts: list[str] = []
+        for node in self._open:
+            if not node.children:
+                break
+            key = (child if child and node is self._open[-1] else node.children[-1]).key
+            if key is None:
+                parts.append(f"/{len(node.children) - 1}")
+            elif len(key) > MAX_POINTER_KEY:
+                break
+            else:
+                parts.append("/" + key.replace("~", "~0").replace("/", "~1"))
+        return "".join(parts)
+
+
+def _ends(node: Node, token: Token) -> bool:
+    """Whether an object or array ends before a token; `{` most likely begins the one after an unclosed object."""
+    return token.kind == "end" or token.text in ("}", "]") or (token.text == "{" and node.kind == "object")

@@ -30,7 +30,7 @@ from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.sources.tree import home_of
 from kiplint.text.files import DISK
 from kiplint.text.lines import decode_text
-from kiplint.text.locate import Locator
+from kiplint.text.tree import Locator
 
 NONE: Final = "none"
 COMPARE: Final = "; to compare with a revision, write --base REV"
