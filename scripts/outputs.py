@@ -22,7 +22,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from kiplint.cli.app import all_commands
-from kiplint.commands.schema import schema_names
+from kiplint.commands.schema import NAMES
 from kiplint.engine.packs import shipped_rules
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -108,7 +108,7 @@ def cases(history: Path) -> Iterator[tuple[str, str]]:
         yield f"decode-{file}", f"decode bytes/{file}.jsonl {BYTES}"
     for rule in shipped_rules():
         yield f"explain-{rule.id.replace('/', '.')}", f"explain {rule.id}"
-    for name in schema_names():
+    for name in NAMES:
         yield f"schema-{name}", f"schema {name}"
     for words, _ in all_commands():
         yield f"help-{words.replace(' ', '-')}", f"{words} --help".lstrip()

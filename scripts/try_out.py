@@ -24,11 +24,11 @@ RUNS = (
 """How command lines end, in the directory of the fixtures."""
 ALL_OF_THEM = """
 from kiplint.cli.app import all_commands
-from kiplint.commands.schema import schema, schema_names
+from kiplint.commands.schema import NAMES, schema
 
 for words, command in all_commands():
     command.main(["--help"], words, standalone_mode=False)
-for name in schema_names():
+for name in NAMES:
     schema(name)
 """
 """A program that asks every command for its help, and makes every JSON Schema."""

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from conftest import ROOT
-from kiplint.commands.schema import schema, schema_names
+from kiplint.commands.schema import NAMES, schema
 from tools import kiplint
 
 CLIENTS = str(ROOT / "fixtures/sets/broker/clients")
@@ -34,9 +34,9 @@ def test_the_output_is_valid_by_its_schema(tmp_path: Path, name: str) -> None:
 
 
 def test_every_schema_is_one() -> None:
-    for name in schema_names():
+    for name in NAMES:
         document = schema(name)
         Draft202012Validator.check_schema(document)
         assert document["$schema"] == "https://json-schema.org/draft/2020-12/schema"
         assert document["title"]
-    assert {*OUTPUTS} <= {*schema_names()}
+    assert {*OUTPUTS} <= {*NAMES}

@@ -81,36 +81,23 @@ def test_some_versions(folder: Path, versions: str, drawings: list[int]) -> None
 
 
 def row(name: str, kind: str, encoding: str, size: str, **others: Any) -> dict[str, Any]:
-    """A field of the JSON, whose facts are the usual ones but for those that are given."""
-    usual = {"array": False, "element": None, "compact": False, "nullable": False, "tagged": False, "tag": None}
-    more = {"default": 0, "ignorable": False, "map_key": False, "entity_type": ""}
-    return {"name": name, "type": kind, "encoding": encoding, "bytes": size, **usual, **more, **others}
+    return {"name": name, "type": kind, "encoding": encoding, "bytes": size, **others}
 
 
-ERROR = row("ErrorCode", "int16", "int16", "2")
-NAME = row("Name", "string", "compact nullable string", "varint+n", compact=True, nullable=True, default="")
-RACK = row("Rack", "bytes", "compact bytes", "varint+n", compact=True, default="")
-PARTS = [
-    row("Id", "uuid", "uuid", "16", default="AAAAAAAAAAAAAAAAAAAAAA"),
-    row("Box", "Box", "Box", "", default={}, fields=[RACK], tags={}),
+RACK = row("Rack", "bytes", "compact bytes", "varint+n")
+PARTS = [row("Id", "uuid", "uuid", "16"), row("Box", "Box", "Box", "", fields=[RACK], tags={})]
+FIELDS = [
+    row("ErrorCode", "int16", "int16", "2"),
+    row("Name", "string", "compact nullable string", "varint+n"),
+    row("Topics", "[]Topic", "compact array of Topic", "varint+", fields=PARTS, tags={}),
 ]
-TOPICS = row(
-    "Topics", "[]Topic", "compact array of Topic", "varint+",
-    array=True, element="Topic", compact=True, default=[], fields=PARTS, tags={},
-)  # fmt: skip
-EPOCH = row("Epoch", "int64", "int64", "8", tagged=True, tag=0)
-NEWEST = {"versions": "3-5", "lowest": 3, "highest": 5, "flexible": True, "header": 1, "header_version": 1}
+NEWEST = {"versions": "3-5", "flexible": True, "header_version": 1}
 MESSAGE = {
     "message_name": "XResponse",
     "message_type": "response",
     "api_key": 1,
     "valid_versions": "0-5",
-    "flexible_versions": "3-5",
-    "deprecated_versions": "none",
-    "latest_version_unstable": False,
-    "listeners": [],
-    "set": "",
-    "layouts": [{**NEWEST, "fields": [ERROR, NAME, TOPICS], "tags": {"0": EPOCH}}],
+    "layouts": [{**NEWEST, "fields": FIELDS, "tags": {"0": row("Epoch", "int64", "int64", "8")}}],
 }
 
 
@@ -118,7 +105,7 @@ def test_json(folder: Path) -> None:
     result = show("XResponse@4", ".", "--output-format", "json", cwd=folder)
     assert (result.code, result.err) == (0, "")
     document = json.loads(result.out)
-    assert document == {"version": 1, **MESSAGE}
+    assert document == {"version": 1, "messages": [MESSAGE]}
     jsonschema.validate(document, schema("show"))
 
 
@@ -146,8 +133,6 @@ def test_the_titles_of_the_layouts(tmp_path: Path, name: str, text: bytes, expec
     write(tmp_path, {f"{name}.json": text})
     lines = show(name, cwd=tmp_path).out.splitlines()
     assert [line.removeprefix(f"{name} ") for line in lines if line.startswith(name)] == expected
-    layouts = json.loads(show(name, "--output-format", "json", cwd=tmp_path).out)["layouts"]
-    assert ["header" in layout for layout in layouts] == ["after" in title for title in expected][: len(layouts)]
 
 
 @pytest.mark.parametrize(
@@ -175,16 +160,11 @@ def test_an_rpc_is_its_request_and_response(folder: Path) -> None:
         "XRequest 3-5, after request header 2, flexible",
         "XResponse 3-5, after response header 1, flexible",
     ]
-    document = json.loads(show("X", folder, "--output-format", "json", cwd=folder).out)
-    jsonschema.validate(document, schema("show"))
-    assert [message["message_name"] for message in document["messages"]] == ["XRequest", "XResponse"]
 
 
 def test_a_message_of_several_sets(tmp_path: Path) -> None:
     other = definition(field("Other"), name="XResponse", type="response")
     write(tmp_path, {"clients/XResponse.json": RESPONSE, "tests/XResponse.json": other})
-    problem = "error: several sets have XResponse: clients, tests; name one of them\n"
-    assert show("XResponse", cwd=tmp_path) == (2, "", problem)
-    problem = problem.replace("XResponse", "X").replace("clients, tests", f"{tmp_path}/clients, {tmp_path}/tests")
-    assert show("X", tmp_path, cwd=tmp_path) == (2, "", problem)
+    problem = "error: several sets of . have X: clients, tests; name one of them\n"
+    assert show("X", cwd=tmp_path) == (2, "", problem)
     assert show("XResponse", "clients", cwd=tmp_path) == (0, DRAWINGS, "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Annotated, Any, Final
 
@@ -40,17 +40,14 @@ def command(
     return CLEAN
 
 
-JsonSchema = dict[str, Any]
-
-
-READ: Final[Mapping[str, Callable[[], JsonSchema]]] = {
+READ: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {
     "message": message_schema,
     "config": config_schema,
     "pack": pack_schema,
 }
 """The schemas of what kiplint reads."""
 
-DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
+DOCUMENTS: Final = {
     "check": ("check.run", "CheckDocument"),
     "decode": ("decode", "DecodeDocument"),
     "diff": ("diff.run", "DiffDocument"),
@@ -59,33 +56,23 @@ DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "negotiate": ("negotiate", "Negotiation"),
     "review": ("review.result", "ReviewDocument"),
     "rollout": ("rollout", "RolloutDocument"),
-    "show": ("show", "ShowDocument", "MessageDocument"),
+    "show": ("show", "ShowDocument"),
 }
-"""The JSON that commands write: the module, and the types, any of which a document may have.
+"""The JSON that commands write: the module, which is loaded for its schema alone, and the type."""
 
-Only one module is loaded for a schema.
-"""
+NAMES: Final = (*READ, *DOCUMENTS)
+"""The names of all schemas: of what kiplint reads, then of what it writes."""
 
 
-def schema(name: str) -> JsonSchema:
+def schema(name: str) -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of that name. Raises UsageError where there is none."""
     if name in READ:
         return READ[name]()
     if name not in DOCUMENTS:
-        names = schema_names()
-        raise UsageError(f"there is no schema {name}{did_you_mean(name, names) or ': there are ' + ', '.join(names)}")
-    module, *types = DOCUMENTS[name]
-    return _document_schema(name, [getattr(import_module(f"kiplint.commands.{module}"), kind) for kind in types])
-
-
-def schema_names() -> list[str]:
-    """The names of all schemas: of what kiplint reads, then of what it writes."""
-    return [*READ, *DOCUMENTS]
-
-
-def _document_schema(name: str, types: Sequence[Any]) -> JsonSchema:
-    schemas, parts = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
-    top = {"anyOf": [*schemas]} if len(types) > 1 else schemas[0]
+        raise UsageError(f"there is no schema {name}{did_you_mean(name, NAMES) or ': there are ' + ', '.join(NAMES)}")
+    module, kind = DOCUMENTS[name]
+    document = getattr(import_module(f"kiplint.commands.{module}"), kind)
+    (top,), parts = msgspec.json.schema_components([document], ref_template="#/$defs/{name}")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"kiplint {name}",
