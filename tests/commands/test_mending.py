@@ -308,14 +308,10 @@ def test_a_migration_that_is_killed_leaves_old_or_new_bytes_and_is_finished(brok
     assert {name: data for name, data in contents(here).items() if name.endswith(".json")} == final
 
 
-def test_beside_a_patch_reports_go_to_files_and_tell_of_the_files_as_they_are(here: Path) -> None:
-    plain = kiplint("check", "--output-format", "json", cwd=here).out
-    result = kiplint("check", "--diff", "--output-format", "json=found.json", "--output-format", "text", cwd=here)
-    assert (result.code, result.out) == (1, kiplint("check", "--diff", cwd=here).out)
-    assert json.loads((here / "found.json").read_text())["findings"] == json.loads(plain)["findings"]
+def test_a_patch_is_no_report(here: Path) -> None:
     result = kiplint("check", "--diff", "--output-format", "sarif", cwd=here)
-    assert (result.code, result.out) == (2, "")
-    assert result.err.endswith("write the report to a file: --output-format sarif=FILE\n")
+    text = "error: --diff prints a patch, and no report: leave --output-format out\n"
+    assert result == (2, "", text)
 
 
 def test_a_patch_names_files_as_git_and_patch_take_them(here: Path, tmp_path: Path) -> None:

@@ -44,18 +44,6 @@ def test_what_is_escaped(text: str, data: str, value: str) -> None:
     assert (escape(text), escape_property(text)) == (data, value)
 
 
-def test_no_rule_gets_a_third_annotation_before_every_other_had_two() -> None:
-    crowd = [finding(rule="tags/gap", message=f"crowd {at}", fingerprint=f"crowd {at}") for at in range(30)]
-    others = [finding(rule=f"fields/r{at}", fingerprint=f"other {at}") for at in range(3)]
-    pair = [finding(rule="rpc/pair", fingerprint=f"pair {at}") for at in range(3)]
-    errors = [line for line in lines(report(*crowd, *others, *pair)) if line.startswith("::error ")]
-    titles = [line.partition("title=")[2].partition("::")[0] for line in errors]
-    gaps = ["tags/gap"] * 2
-    assert titles == [*gaps, "fields/r0", "fields/r1", "fields/r2", "rpc/pair", "rpc/pair", *gaps, "tags/gap"]
-    few = [*crowd[:6], *others]
-    assert [line.rpartition("::")[2] for line in lines(report(*few))] == [finding_seen.message for finding_seen in few]
-
-
 def test_ten_of_a_level_and_then_how_many_more() -> None:
     result = [*many(12, "info"), *many(11, "warning"), *many(25, "error")]
     output = lines(report(*result))

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from kiplint.engine.finding import Finding
-from kiplint.render import sarif
 from kiplint.render.report import Report, RuleInfo
 from kiplint.render.sarif import message_text, uri
 
-from .findings import finding, format_report, many, report, valid_run
+from .findings import finding, format_report, report, valid_run
 
 GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
 
@@ -30,14 +29,6 @@ def test_a_rule_that_nobody_described_is_described_by_its_id() -> None:
     assert rule["shortDescription"] == rule["fullDescription"] == {"text": "Odd name"}
     assert rule["help"] == {"text": "Odd name", "markdown": "**Odd name**\n\nOdd name"}
     assert rule["properties"] == {"precision": "high", "problem.severity": "warning", "tags": ["my-pack"]}
-
-
-def test_long_descriptions_are_cut() -> None:
-    long = RuleInfo("t" * 2000, "w" * 1025, "", "info", "")
-    (rule,) = run(report(finding(), rules={"tags/gap": long}))["tool"]["driver"]["rules"]
-    assert rule["fullDescription"]["text"] == "w" * 1021 + "..."
-    assert len(rule["shortDescription"]["text"]) == 1024
-    assert "w" * 1025 in rule["help"]["text"]
 
 
 def test_equal_fingerprints_are_counted() -> None:
@@ -69,27 +60,3 @@ def test_uris(path: str, expected: str) -> None:
 def test_a_name_cannot_make_a_link() -> None:
     assert message_text("[]int32 (a)") == "[]int32 (a)"
     assert message_text("[x](https://e.example)") == "[x\\](https://e.example)"
-
-
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> int:
-    """A run that holds less than the 25,000 results that code scanning takes."""
-    assert sarif.LIMIT == 25_000
-    monkeypatch.setattr(sarif, "LIMIT", 50)
-    return 50
-
-
-def test_a_run_that_is_too_large_says_what_it_leaves_out(small: int) -> None:
-    answer = run(report(*many(small, "info"), *many(3, "warning"), *many(2)))
-    assert [result["level"] for result in answer["results"]] == ["error"] * 2 + ["warning"] * 3 + ["note"] * (small - 5)
-    assert answer["invocations"] == [
-        {
-            "executionSuccessful": True,
-            "toolExecutionNotifications": [
-                {
-                    "level": "warning",
-                    "message": {"text": "5 results of 55 left out, the least severe: a run holds 50"},
-                }
-            ],
-        }
-    ]

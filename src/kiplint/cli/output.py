@@ -17,7 +17,6 @@ from kiplint.text.show import as_escape, printable
 from kiplint.text.words import did_you_mean
 
 if TYPE_CHECKING:
-    from kiplint.commands.check.run import CheckResult
     from kiplint.render.report import Report, RunResult
 
 CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
@@ -70,28 +69,6 @@ def report(
         _tell_github(command, str(error) or type(error).__name__, outputs)
         raise
     return finish(result)
-
-
-def report_patch(
-    output_format: Sequence[str] | None, work: Callable[[], CheckResult], check: Callable[[], CheckResult]
-) -> int:
-    """Write the patch that `work` makes to standard output, and the report of `check`, which fixes nothing, to files.
-
-    The exit code is 1 when there is a patch.
-    """
-    outputs = open_outputs(output_format)
-    files = [output for output in outputs if output.file]
-    for output in outputs:
-        if output_format and output not in files and output.format != "text":
-            raise UsageError(
-                f"with --diff the patch goes to standard output; write the report to a file: "
-                f"--output-format {output.format}=FILE"
-            )
-    result = work()
-    if files:
-        _write_report(check(), files)
-    present_patch(result, result.patch or b"")
-    return FINDINGS if result.patch else CLEAN
 
 
 def present_patch(result: RunResult, patch: bytes, notes: Sequence[str] = ()) -> int:

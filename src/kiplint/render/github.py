@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import io
 import os
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import accumulate
-from operator import itemgetter
 from typing import TextIO
 
 from kiplint.engine.errors import UsageError
@@ -20,8 +18,6 @@ from kiplint.text.files import open_to_write
 from kiplint.text.show import printable
 from kiplint.text.words import plural, tally
 
-EACH = 2
-"""How many findings of a rule come before the further ones of any rule."""
 LIMIT = 10
 """How many annotations of a level GitHub shows."""
 LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
@@ -35,24 +31,12 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         limits["info"] -= 1  # the last notice is the one about the rest
     for severity in SEVERITIES:
         same = [finding for finding in report.findings if finding.severity == severity]
-        for finding in _fair(same, limits[severity]):
+        for finding in same[: limits[severity]]:
             out.write(annotation(finding, report.in_repository(finding.path)) + "\n")
     rest = tally({severity: max(0, counts[severity] - limits[severity]) for severity in SEVERITIES}, "more ")
     if rest:
         reason = f"GitHub shows {LIMIT} annotations of a level; the job summary and the other formats list all"
         out.write(f"::notice title=kiplint::{escape(f'{rest} not shown: {reason}')}\n")
-
-
-def _fair(findings: Sequence[Finding], most: int) -> Sequence[Finding]:
-    """At most so many findings, two of each rule before others; all in their order when there are no more."""
-    if len(findings) <= most:
-        return findings
-    counts: Counter[str] = Counter()
-    ranks = []
-    for finding in findings:
-        counts[finding.rule] += 1
-        ranks.append(counts[finding.rule] > EACH)
-    return [finding for _, finding in sorted(zip(ranks, findings, strict=True), key=itemgetter(0))][:most]
 
 
 def annotation(finding: Finding, path: str) -> str:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 from urllib.parse import quote
 
 from msgspec.structs import astuple
 
 from kiplint import __version__
-from kiplint.engine.finding import SEVERITIES, Finding, Severity, Span
+from kiplint.engine.finding import Finding, Severity, Span
 from kiplint.render.json import as_json, write_rows
 from kiplint.render.markdown import inline
 from kiplint.render.report import Report, RuleInfo, fingerprints
 from kiplint.text.edit import Edit
 from kiplint.text.lines import character_of, lines_of
 from kiplint.text.show import printable
-from kiplint.text.words import plural
 
 DESCRIPTIONS = {"safe": "Write what is certainly meant", "unsafe": "Write what is most likely meant"}
 """The descriptions of fixes, by their applicability."""
@@ -25,7 +24,6 @@ DESCRIPTIONS = {"safe": "Write what is certainly meant", "unsafe": "Write what i
 
 LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
 PROBLEMS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "recommendation"}
-LONGEST = 1024
 
 
 def descriptor(rule: str, info: RuleInfo | None, severity: Severity) -> dict[str, Any]:
@@ -40,8 +38,8 @@ def descriptor(rule: str, info: RuleInfo | None, severity: Severity) -> dict[str
     advice = [info.help] if info.help else []
     return {
         "id": rule,
-        "shortDescription": {"text": _cut(title)},
-        "fullDescription": {"text": _cut(why)},
+        "shortDescription": {"text": title},
+        "fullDescription": {"text": why},
         **({"helpUri": info.url} if info.url else {}),
         "help": {
             "text": "\n\n".join([*text, *(part.replace("`", "") for part in advice)]),
@@ -56,10 +54,6 @@ def descriptor(rule: str, info: RuleInfo | None, severity: Severity) -> dict[str
     }
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
-
-
 def _lines(text: str) -> str:
     return "\n".join(map(printable, text.splitlines())).strip()
 
@@ -69,13 +63,11 @@ def _markdown(text: str) -> str:
 
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-LIMIT = 25_000
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write one log with one run."""
-    findings = _worst(report)
-    severities = {finding.rule: finding.severity for finding in reversed(findings)}  # of a rule the first counts
+    severities = {finding.rule: finding.severity for finding in reversed(report.findings)}  # of a rule the first counts
     rules = {rule: number for number, rule in enumerate(sorted(severities))}
     head = {
         "tool": {
@@ -87,29 +79,14 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         },
         "automationDetails": {"id": f"kiplint/{report.command}/"},
         "columnKind": "unicodeCodePoints",
-        "invocations": [_invocation(report, len(findings))],
+        "invocations": [{"executionSuccessful": report.status != "error"}],
     }
     opening = f'{{"$schema":"{SCHEMA}","version":"2.1.0","runs":[\n'
-    write_rows(f'{opening}{as_json(head)[:-1]},"results":[', _results(report, findings, rules), "]}\n]}\n", out)
+    write_rows(f'{opening}{as_json(head)[:-1]},"results":[', _results(report, rules), "]}\n]}\n", out)
 
 
-def _worst(report: Report) -> Sequence[Finding]:
-    if len(report.findings) <= LIMIT:
-        return report.findings
-    return sorted(report.findings, key=lambda finding: SEVERITIES.index(finding.severity))[:LIMIT]
-
-
-def _invocation(report: Report, number: int) -> dict[str, Any]:
-    left_out = len(report.findings) - number
-    text = f"{plural(left_out, 'result')} of {len(report.findings):,} left out, the least severe: a run holds {LIMIT:,}"
-    return {
-        "executionSuccessful": report.status != "error",
-        **({"toolExecutionNotifications": [{"level": "warning", "message": {"text": text}}]} if left_out else {}),
-    }
-
-
-def _results(report: Report, findings: Sequence[Finding], rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-    for finding, mark in zip(findings, fingerprints(findings), strict=True):
+def _results(report: Report, rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    for finding, mark in zip(report.findings, fingerprints(report.findings), strict=True):
         former_place = finding.former_place if finding.former_place != (finding.path, finding.span) else None
         yield {
             "ruleId": finding.rule,

@@ -16,7 +16,8 @@ from kiplint.cli.options import (
     SeverityOption,
     severities,
 )
-from kiplint.cli.output import open_outputs, report, report_patch
+from kiplint.cli.output import open_outputs, present_patch, report
+from kiplint.cli.process import CLEAN, FINDINGS
 from kiplint.commands.check.run import check
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import FORMATS
@@ -97,10 +98,12 @@ def command(
 
     Every finding states what is wrong, in which version and field, why, and what to write instead. As in Kafka's
     generator, the definitions of one directory are one schema set. --fix keeps every comment; with --diff the exit code
-    is 1 when there is something to fix, and reports go to files.
+    is 1 when there is something to fix.
     """
     if unsafe_fixes and not (fix or diff):
         raise UsageError("--unsafe-fixes goes with --fix or --diff")
+    if diff and output_format:
+        raise UsageError("--diff prints a patch, and no report: leave --output-format out")
     work = partial(
         check,
         *sets or (),
@@ -108,7 +111,11 @@ def command(
         ignore=ignore or (),
         severity=severities(severity),
         fail_on=fail_on,
+        fix=fix,
+        unsafe_fixes=unsafe_fixes,
+        diff=diff,
         baseline=baseline,
+        update_baseline=update_baseline,
         changed_since=changed_since,
         whole=whole,
         config=config,
@@ -116,9 +123,8 @@ def command(
         repository=repository,
         with_fixes=any(FORMATS[output.format].shows_fixes for output in open_outputs(output_format)),
     )
-    fixing = partial(work, fix=fix, unsafe_fixes=unsafe_fixes, diff=diff, update_baseline=update_baseline)
     if not diff:
-        return report("check", output_format, fixing)
-    if "-" in (sets or ()) and any(output.file for output in open_outputs(output_format)):
-        raise UsageError("standard input can be read only once; for a patch and a report, name the file")
-    return report_patch(output_format, fixing, work)
+        return report("check", output_format, work)
+    result = work()
+    present_patch(result, result.patch or b"")
+    return FINDINGS if result.patch else CLEAN
