@@ -54,7 +54,7 @@ def test_every_limit_has_its_line() -> None:
     ("module", "name", "text", "read"),
     [
         (kip_run, "KIP_BYTES", KIP, lambda file: kip(file, config={})),
-        (baseline, "BASELINE_BYTES", BASELINE, baseline.read_baseline),
+        (baseline, "BASELINE_BYTES", BASELINE, lambda file: baseline.read_baseline(baseline.BaselineFile(file))),
         (decode, "INPUT_BYTES", "00" * 40, read_body),
     ],
     ids=lambda value: value if isinstance(value, str) and value.endswith("_BYTES") else "",

@@ -12,9 +12,8 @@ from msgspec.structs import astuple
 
 from conftest import ROOT
 from kiplint.commands.check.run import CheckResult
-from kiplint.engine.check_rule import mistakes
 from kiplint.engine.config import Config
-from kiplint.engine.packs import shipped_rules
+from kiplint.engine.packs import mistakes, shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.render.text import write

@@ -63,7 +63,6 @@ _FOLDER = "name the folder of the definitions, as in REV:path"
 GIT_LISTING = Limit(64 << 20, "bytes in its list of files", "a git repository", _FOLDER)
 GIT_OBJECTS = Limit(256 << 20, "bytes of the objects of a request", "a git repository", _FOLDER)
 TEXT_BYTES = Limit(1 << 20, "bytes", "a configuration, a rule pack or saved broker versions", "divide it")
-CONFIGURATIONS = Limit(20, "files that each extend the next", "a configuration", "join some of them")
 BASELINE_BYTES = Limit(64 << 20, "bytes", "a baseline", "record one for each set")
 KIP_BYTES = Limit(4 << 20, "bytes", "the text of a KIP", "save the section with the definitions alone")
 INPUT_BYTES = Limit(128 << 20, "bytes of input", "bytes to decode", "divide it")

@@ -15,7 +15,7 @@ from tools import environment
 
 HEAVY = {
     "jsonschema", "json5", "networkx", "rich", "pydantic", "pyspark", "pandas", "pyarrow", "importlib.metadata", "asyncio",
-    "tomllib", "hashlib", "logging", "kiplint.engine.check_rule",
+    "tomllib", "hashlib", "logging",
     "kiplint.text.diagnose", "kiplint.model.shape",
 }  # fmt: skip
 """Never needed to find that a set is clean."""

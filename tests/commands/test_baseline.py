@@ -68,7 +68,7 @@ def test_one_new_finding_is_reported_alone(folder: Path) -> None:
 def test_one_fixed_finding_is_stale(folder: Path) -> None:
     write(folder, "b", *fields(99))
     text = (
-        "warning: known.json: 1 of 200 recorded findings is stale, --update-baseline drops it\n"
+        "warning: known.json: stale findings: 1 of 200; --update-baseline drops them\n"
         "  stale: style/about-missing in BRequest at /fields[Field99]/name\n"
     )
     assert run(folder) == (0, "", text)
@@ -76,7 +76,7 @@ def test_one_fixed_finding_is_stale(folder: Path) -> None:
     assert count_findings(folder) == 200
     write(folder, "b", *fields(60))
     lines = run(folder).err.splitlines()
-    assert lines[0] == "warning: known.json: 40 of 200 recorded findings are stale, --update-baseline drops them"
+    assert lines[0] == "warning: known.json: stale findings: 40 of 200; --update-baseline drops them"
     assert (len(lines), lines[-1]) == (22, "  ... and 20 more")
 
 
@@ -101,16 +101,16 @@ def test_a_single_file_is_not_blamed_for_the_others(folder: Path) -> None:
     assert run(folder, sets=("b/BRequest.json",)).out.count("\n") == 1
     write(folder, "b", *fields(99))
     assert run(folder, sets=("b",)) == (0, "", "")
-    assert "1 of 200 recorded findings is stale" in run(folder, sets=(".",)).err
+    assert "stale findings: 1 of 200;" in run(folder, sets=(".",)).err
     result = run(folder, "--update-baseline", sets=("b",))
-    assert result == (2, "", "error: known.json is about a too: nothing can be dropped from it without checking that\n")
+    assert result == (0, "", "known.json holds 200 findings: 0 new, 0 dropped\n")
 
 
 def test_a_directory_that_is_gone_is_stale(folder: Path) -> None:
     for file in (folder / "b").iterdir():
         file.unlink()
     (folder / "b").rmdir()
-    assert "100 of 200 recorded findings are stale" in run(folder, sets=("a",)).err
+    assert "stale findings: 100 of 200;" in run(folder, sets=("a",)).err
     assert run(folder, "--update-baseline", sets=("a",)).err == "known.json holds 100 findings: 0 new, 100 dropped\n"
 
 
@@ -148,7 +148,7 @@ def test_the_configuration_may_name_it(folder: Path) -> None:
     assert (result.code, result.out.count("\n"), result.err.splitlines()[0]) == (
         1,
         1,
-        "warning: known.json: 1 of 200 recorded findings is stale, --update-baseline drops it",
+        "warning: known.json: stale findings: 1 of 200; --update-baseline drops them",
     )
     before = (folder / "known.json").read_bytes()
     output = kiplint(*words, "--update-baseline", cwd=folder).err
@@ -167,7 +167,7 @@ def test_revisions_are_known_by_their_names(here: Path) -> None:
     make_repository(here, {})
     assert run(here, "--update-baseline", sets=("HEAD:a",)).err == "known.json holds 100 findings: 100 new, 0 dropped\n"
     assert run(here, sets=("HEAD:a",)) == (0, "", "")
-    assert run(here, "--update-baseline", sets=("a",)).code == 2
+    assert "0 dropped" in run(here, "--update-baseline", sets=("a",)).err
 
 
 def test_the_document_has_what_is_stale(folder: Path) -> None:

@@ -265,17 +265,6 @@ def test_infos_are_listed_when_asked(tmp_path: Path) -> None:
     assert row["severity"] == "info"
 
 
-def test_messages_of_tests_have_no_style(tmp_path: Path) -> None:
-    tests = {f"clients/src/test/resources/common/message/{name}": data for name, data in WARNING.items()}
-    write(
-        tmp_path, tests | {"clients/src/main/resources/common/message/Other.json": definition(field("A"), name="Other")}
-    )
-    result = kiplint("check", ".", "--select", "style/about-missing", "--output-format", "concise", cwd=tmp_path)
-    assert [line.partition(":")[0] for line in result.out.splitlines()] == [
-        "clients/src/main/resources/common/message/Other.json"
-    ]
-
-
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

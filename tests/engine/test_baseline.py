@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import string
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kiplint.engine.baseline import (
-    VERSION,
     Baseline,
     BaselineEntry,
+    BaselineFile,
     StaleEntry,
     baseline_of,
     new_findings,
@@ -41,10 +40,6 @@ def record(*findings: Finding) -> Baseline:
     return baseline_of(findings, ["set"])
 
 
-def always(entry: BaselineEntry) -> bool:
-    return True
-
-
 def entry(count: int = 1, **others: str) -> BaselineEntry:
     whole = {"message_name": "A", "rule": "tags/gap", "place": "/name", "fingerprint": "0" * 32, **others}
     return BaselineEntry(count=count, **whole)
@@ -52,7 +47,7 @@ def entry(count: int = 1, **others: str) -> BaselineEntry:
 
 def compare(baseline: Baseline, findings: list[Finding]) -> tuple[tuple[Finding, ...], tuple[StaleEntry, ...]]:
     """The new findings and the stale entries."""
-    return new_findings(baseline, findings), stale_entries(baseline, findings, always)
+    return new_findings(findings, baseline.counts), stale_entries(baseline, findings)
 
 
 def test_what_is_gone_is_stale() -> None:
@@ -70,28 +65,27 @@ def test_a_count_is_used_up_by_the_first() -> None:
     (recorded_finding,) = findings_in(FIVE[0])
     three = [replace(recorded_finding, line=line, end_line=line) for line in (1, 2, 3)]
     assert record(*three).findings[0].count == 3
-    assert [finding.span.line for finding in new_findings(record(*three[:2]), three)] == [3]
+    assert [finding.span.line for finding in new_findings(three, record(*three[:2]).counts)] == [3]
 
 
 def test_a_count_can_be_paid_in_part() -> None:
     (finding,) = findings_in(FIVE[0])
     three = record(finding, finding, finding)
-    (stale,) = stale_entries(three, [finding], always)
+    (stale,) = stale_entries(three, [finding])
     assert (stale.count, stale.left) == (3, 1)
     assert without(three, [stale]) == record(finding)
     assert without(record(finding), [replace(stale, left=0)]).findings == ()
 
 
-def test_the_file_reads_well() -> None:
+def test_the_file_has_a_line_for_each_finding_in_order() -> None:
     baseline = baseline_of([*findings_in(*FIVE[:2]), *findings_in(FIVE[0])], ["set", "other", "set"])
     assert render(baseline).decode() == (
-        '{\n  "version": 1,\n  "checked": [\n    "other",\n    "set"\n  ],\n  "findings": [\n'
-        '    { "message_name": "XRequest", "rule": "style/about-missing", "place": "/fields[F0]/name", "count": 2,'
-        f' "fingerprint": "{findings_in(FIVE[0])[0].fingerprint}" }},\n'
-        '    { "message_name": "XRequest", "rule": "style/about-missing", "place": "/fields[F1]/name", "count": 1,'
-        f' "fingerprint": "{findings_in(FIVE[1])[0].fingerprint}" }}\n  ]\n}}\n'
+        '{"version": 1, "checked": ["other","set"], "findings": [\n'
+        '{"message_name":"XRequest","rule":"style/about-missing","place":"/fields[F0]/name","count":2,'
+        f'"fingerprint":"{findings_in(FIVE[0])[0].fingerprint}"}},\n'
+        '{"message_name":"XRequest","rule":"style/about-missing","place":"/fields[F1]/name","count":1,'
+        f'"fingerprint":"{findings_in(FIVE[1])[0].fingerprint}"}}\n]}}\n'
     )
-    assert render(baseline_of([], [])) == b'{\n  "version": 1,\n  "checked": [],\n  "findings": []\n}\n'
 
 
 HEX = st.text("0123456789abcdef", min_size=32, max_size=32)
@@ -104,11 +98,11 @@ ENTRIES = st.builds(
 @given(st.lists(ENTRIES, unique_by=lambda entry: entry.fingerprint), st.lists(TEXT))
 def test_what_is_written_can_be_read(entries: list[BaselineEntry], set_names: list[str]) -> None:
     order = sorted(entries, key=lambda entry: (entry.message_name, entry.rule, entry.place, entry.fingerprint))
-    baseline = Baseline(VERSION, tuple(sorted(set(set_names))), tuple(order))
+    baseline = Baseline(1, tuple(sorted(set(set_names))), tuple(order))
     text = render(baseline)
     assert parse(text, "b.json") == baseline
-    assert json.loads(text)["version"] == VERSION
-    assert len(text.splitlines()) <= 6 + len(set_names) + len(entries) + 2
+    assert json.loads(text)["version"] == 1
+    assert len(text.splitlines()) == max(len(entries), 1) + 2
 
 
 @given(st.lists(st.integers(0, 4), max_size=12), st.lists(st.integers(0, 4), max_size=12))
@@ -122,26 +116,20 @@ def test_recorded_and_new_findings_add_up(debt: list[int], now: list[int]) -> No
     assert compare(paid, findings) == (new, ())
 
 
-def test_names_that_act_on_terminals_are_harmless() -> None:
-    text = entry(message_name="A\x1b[2J\n::error::x", place="/a\u202eb").where
-    assert text == "tags/gap in A\\u001b[2J\\u000a::error::x at /a\\u202eb"
-    assert set(text) <= set(string.printable) - set("\n\r\t\x0b\x0c")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         (b"[]", "b.json is not a baseline: Expected `object`, got `array`"),
         (b"<<<<<<< HEAD\n", "b.json is not a baseline: JSON is malformed: invalid character (byte 0)"),
-        (b'{"version": 2}', "b.json is a baseline of version 2; this kiplint reads version 1"),
-        (b'{"version": "2.1.0"}', "b.json is not a baseline: Expected `int`, got `str` - at `$.version`"),
+        (b'{"version": 2}', "b.json is not a baseline: Invalid enum value 2 - at `$.version`"),
+        (b'{"version": "2.1.0"}', "b.json is not a baseline: "),
         (
             b'{"version": 1, "findings": [], "summary": {}}',
             "b.json is not a baseline: Object missing required field `checked`",
         ),
         (b"[" * 1_000_000, "b.json is not a baseline: "),
-        (render(Baseline(VERSION, (), (entry(count=0),))), "Expected `int` >= 1 - at `$.findings[0].count`"),
-        (render(Baseline(VERSION, (), (entry(fingerprint="x"),))), "at `$.findings[0].fingerprint`"),
+        (render(Baseline(1, (), (entry(count=0),))), "Expected `int` >= 1 - at `$.findings[0].count`"),
+        (render(Baseline(1, (), (entry(fingerprint="x"),))), "at `$.findings[0].fingerprint`"),
         (b'{"version": 1, "checked": ["\xff"], "findings": []}', "b.json is not a baseline: "),
     ],
 )
@@ -152,7 +140,7 @@ def test_an_invalid_baseline_is_refused(text: bytes, message: str) -> None:
 # Where baselines are read from and written to
 
 
-SOME = Baseline(VERSION, ("set",), ())
+SOME = Baseline(1, ("set",), ())
 
 
 @pytest.mark.parametrize("name", ["../victim.json", "link.json", "folder/victim.json"])
@@ -163,16 +151,16 @@ def test_a_configuration_names_no_file_outside_its_tree(tmp_path: Path, name: st
     (tree / "link.json").symlink_to("../victim.json")
     (tree / "folder").symlink_to("..")
     file = str(tree / name)
-    error = complaint(lambda: write_baseline(SOME, file, str(tree)))
+    error = complaint(lambda: write_baseline(SOME, BaselineFile(file, tree=str(tree))))
     assert error == f"cannot write the baseline {file}: it is outside {tree}; name it by --baseline to allow that"
     assert (tmp_path / "victim.json").read_bytes() == b"untouched"
-    write_baseline(SOME, file, None)
+    write_baseline(SOME, BaselineFile(file))
     assert (tmp_path / "victim.json").read_bytes() == render(SOME)
 
 
 def test_a_link_inside_the_tree_stays(tmp_path: Path) -> None:
     (tmp_path / "link.json").symlink_to("real.json")
-    write_baseline(SOME, str(tmp_path / "link.json"), str(tmp_path))
+    write_baseline(SOME, BaselineFile(str(tmp_path / "link.json"), tree=str(tmp_path)))
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "real.json").read_bytes() == render(SOME)
 
@@ -181,17 +169,17 @@ LICENCE = b"/* Licensed to nobody. */\n// Do as you like.\n\n"
 
 
 def test_a_licence_comment_is_read_and_stays(tmp_path: Path) -> None:
-    file = str(tmp_path / "known.json")
-    write_baseline(SOME, file, None)
+    file = BaselineFile(str(tmp_path / "known.json"))
+    write_baseline(SOME, file)
     (tmp_path / "known.json").write_bytes(LICENCE + (tmp_path / "known.json").read_bytes())
     assert read_baseline(file) == SOME
-    write_baseline(Baseline(VERSION, ("another",), ()), file, None)
+    write_baseline(Baseline(1, ("another",), ()), file)
     assert (tmp_path / "known.json").read_bytes().startswith(LICENCE + b"{")
-    assert read_baseline(file) == Baseline(VERSION, ("another",), ())
+    assert read_baseline(file) == Baseline(1, ("another",), ())
 
 
 @pytest.mark.parametrize("text", [b"hello {", b"", b"// nothing else\n"])
 def test_text_that_is_not_a_comment_does_not_stay(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "known.json").write_bytes(text)
-    write_baseline(SOME, str(tmp_path / "known.json"), None)
+    write_baseline(SOME, BaselineFile(str(tmp_path / "known.json")))
     assert (tmp_path / "known.json").read_bytes().startswith(b"{")

@@ -27,7 +27,7 @@ require = true
 """
 FILES = ["kiplint.toml", ".kiplint.toml", "pyproject.toml"]
 """The names, best first."""
-KEYS = "extend, select, ignore, fail-on, rule-packs, baseline, exclude, released, per-file-ignores, severity, rules"
+KEYS = "select, ignore, fail-on, rule-packs, baseline, exclude, released, severity, rules"
 
 
 @pytest.fixture
@@ -66,10 +66,13 @@ def test_every_key(file: Path) -> None:
             "2: rulepacks is not a key of the configuration; did you mean rule-packs?",
         ),
         ("zzz = 1", f"1: zzz is not a key of the configuration; there are {KEYS}"),
-        ('select = "all"', "1: select: expected array, got str"),
-        ("\nselect = [1]", "2: select: expected str, got int"),
-        ('fail-on = "fatal"', "1: fail-on: fatal is none of error, warning, info, never"),
-        ('# a\n[severity]\n"tags/gap" = "fatal"', "2: severity: fatal is none of error, warning, info, off"),
+        ('select = "all"', "1: select: expected array, got str; see `kiplint schema config`"),
+        ("\nselect = [1]", "2: select: expected str, got int; see `kiplint schema config`"),
+        ('fail-on = "fatal"', "1: fail-on: invalid enum value 'fatal'; see `kiplint schema config`"),
+        (
+            '# a\n[severity]\n"tags/gap" = "fatal"',
+            "2: severity: invalid enum value 'fatal'; see `kiplint schema config`",
+        ),
         ('[rules."tags/gap"]\nparms = {}', "2: parms is not a key of the configuration; did you mean params?"),
     ],
 )
@@ -131,7 +134,6 @@ def test_the_published_schema() -> None:
     [
         ("a = " + "[" * 100_000, "not TOML: values are nested too deeply"),
         ("select = " + "[" * 50_000 + "]" * 50_000, "not TOML: values are nested too deeply"),
-        ("[rules.x.params]\na" + ".a" * 3_000 + " = 1", "not TOML: values are nested too deeply"),
         ("a = 1" + "0" * 5_000, "not TOML: Exceeds the limit (4300 digits) for integer string conversion"),
         ("x" * 1_048_577, "it has more than 1 MiB; divide it"),
     ],

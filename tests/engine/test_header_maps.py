@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.engine.config import Config
+from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.finding import Finding
 from tools import check, definition, field, ids
 
@@ -95,3 +95,25 @@ def test_one_finding_for_all_that_declare_no_header() -> None:
     assert ids(check({**files, "XRequest.json": json.dumps(spoilt).encode(), **HEADERS}, CONFIG)) == [
         "shape/wrong-type"
     ]
+
+
+@pytest.mark.parametrize(
+    ("identity", "tagged", "expected"),
+    [
+        ({"taggedVersions": "3+", "tag": 0}, "yes", []),
+        ({}, "no", []),
+        ({}, "yes", ["ClientInstanceId has to be a tagged field of the request header"]),
+        (
+            {"taggedVersions": "3+", "tag": 0},
+            "no",
+            ["ClientInstanceId must not be a tagged field of the request header"],
+        ),
+    ],
+)
+def test_a_parameter_says_whether_the_identity_is_tagged(
+    identity: dict[str, Any], tagged: str, expected: list[str]
+) -> None:
+    data = header("RequestHeader", "1-3", "2+", *FIRST, {**ID, **identity})
+    rule = "kip-1313/request-header-v3"
+    config = Config(select=[rule], rules={rule: RuleTable({"tagged": tagged})})
+    assert [finding.message for finding in check({"RequestHeader.json": data}, config)] == expected

@@ -39,6 +39,9 @@ JSON5 = """
 """
 
 
+FIXERS_OF_FIELDS = [name for name, kind in FIXERS.items() if kind in ("", "field")]
+
+
 def rule(**properties: Any) -> dict[str, Any]:
     return {"id": "one", "each": "field", "expect": "tag is None", "message": "said", "why": "", **properties}
 
@@ -90,16 +93,12 @@ def test_a_pack_in_json5_finds_mistakes(file: Path) -> None:
             rule(levels=[{"when": "tga", "severity": "info"}]),
             "house/one: levels: tga is not a fact of a field; did you mean tag?",
         ),
-        (rule(expect=""), "house/one: expect: a rule has `when`, `expect`, or both; or `says`; or `fields`"),
         (rule(expect="-" * 900 + "1"), "it nests too deeply"),
-        (rule(fix="sugestion"), '10: house/one: fix: there is no fixer "sugestion"; did you mean suggestion?'),
-        (rule(fix="x\n"), 'there is no fixer "x\\u000a"; there are ' + ", ".join(FIXERS)),
-        (rule(fix="frozen"), "fix: frozen puts right what rules about a message find, and this one is about a field"),
-        (rule(fix="instead"), "fix: instead writes what the rule says to, so the rule needs an `instead`"),
         (
-            rule(fix="instead", each="change"),
-            "fix: what changed between two sets cannot be put right by a fixer; leave `fix` out",
+            rule(fix="sugestion"),
+            '10: house/one: fix: there is no fixer "sugestion" for a field; did you mean suggestion?',
         ),
+        (rule(fix="frozen"), 'fix: there is no fixer "frozen" for a field; there are ' + ", ".join(FIXERS_OF_FIELDS)),
     ],
 )
 def test_mistakes_in_rules(file: Path, bad: dict[str, Any], problem: str) -> None:
@@ -127,20 +126,20 @@ def test_mistakes_in_json5_are_found_on_their_line(file: Path) -> None:
     [
         (pack(rule(), rule()), "5: there are two rules house/one"),
         (pack(rule(sevrity="error")), "10: sevrity is not a property of a rule; did you mean severity?"),
-        (pack(rule(), titel="x"), "titel is not a property of a rule; did you mean title?"),
-        (pack(rule(message=1)), "Expected `str`, got `int` - at `.rules[0].message`"),
-        (pack({"id": "one"}), "the object missing required field `why` - at `.rules[0]`"),
+        (pack(rule(), titel="x"), "12: titel is not a property of a rule; did you mean title?"),
+        (pack(rule(message=1)), "8: message: Expected `str`, got `int`; see `kiplint schema pack`"),
+        (pack({"id": "one"}), "5: rules: Object missing required field `why`; see `kiplint schema pack`"),
         (pack({"id": "one", "why": ""}), "5: house/one: each: say the kind of element, here or for the whole pack"),
-        (pack(rule(), each="fild"), "each: fild is none of problem, message, struct, field, header_range, note, rpc, set, change; did you mean field?"),
-        (pack(rule(says=[{"mesage": "x"}])), "mesage is not a property of a rule; did you mean message?"),
-        ("[]", "Expected `object`, got `array`"),
+        (pack(rule(), each="fild"), "each: Invalid enum value 'fild'; see `kiplint schema pack`"),
+        (pack(rule(says=[{"mesage": "x"}])), "12: mesage is not a property of a rule; did you mean message?"),
+        ("[]", "1: Expected `object`, got `array`"),
         ("{", "cannot read the rule pack: "),
         ("[" * 100_000, "cannot read the rule pack: "),
     ],
 )  # fmt: skip
 def test_packs_that_are_none(file: Path, text: str, problem: str) -> None:
     error = refusal(file, text)
-    assert error.endswith(problem) or error.startswith(problem)
+    assert error.startswith(problem) or error.endswith(problem)
 
 
 @pytest.mark.parametrize("name", ["tags", "kip-1313"])
@@ -175,6 +174,3 @@ def test_the_published_schema_takes_the_shipped_packs() -> None:
         validator.validate(json.loads(blank_comments(path.read_bytes())))
     assert not validator.is_valid({"pack": "House", "rules": []})
     assert not validator.is_valid({"pack": "house", "rules": [rule(sevrity="error")]})
-
-
-# What rules give as their reasons is what happened, and all that speak of one thing say the same of it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from textwrap import indent, wrap
@@ -10,14 +11,17 @@ from typing import Annotated
 
 import typer
 from msgspec import json
+from msgspec.structs import replace
 
 from kiplint.cli.process import CLEAN, use_color
 from kiplint.commands.diff.text import write_diff
-from kiplint.commands.rules import rule_of
+from kiplint.commands.rules import all_rules
 from kiplint.compat.classify import run_example
-from kiplint.engine.examples import check_example, printed_examples
+from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped
 from kiplint.engine.rule import Rule
+from kiplint.engine.ruleset import RuleSet, check_selector, matches
+from kiplint.engine.run import Input, Result, check_set
 from kiplint.render.report import Report
 from kiplint.render.table import BOLD, DIM, paint, width_of
 from kiplint.render.text import write
@@ -39,32 +43,33 @@ def command(
     return CLEAN
 
 
+def rule_of(name: str) -> Rule:
+    """The rule with that id, or the only rule whose id ends so. Raises UsageError for none or several."""
+    every = all_rules()
+    rules = [rule for rule in every if name in (rule.id, rule.spec.id)]
+    if len(rules) == 1:
+        return rules[0]
+    if not rules:
+        check_selector(name, every)
+    several = [rule.id for rule in every if rule in rules or matches(name, rule.id)]
+    raise UsageError(f"{name} means several rules; explain one of them: {', '.join(several)}")
+
+
 def sections(rule: Rule, color: bool) -> list[str]:
     """The paragraphs that explain a rule."""
     usual = "off unless selected" if rule.severity == "off" else rule.severity
+    why = "\n".join(wrap(printable(" ".join(rule.spec.why.split())), min(100, width_of(sys.stdout) or 100)))
     parts = [
         f"{paint(rule.id, BOLD, color)}  {paint(f'({usual})', DIM, color)}\n{printable(rule.title)}.",
-        _paragraph(rule.spec.why),
+        why,
+        *([f"Source: {printable(rule.source)}"] if rule.source else []),
+        *_examples(rule, Path(shipped("fixtures"), rule.pack, rule.spec.id), color),
     ]
-    if rule.source:
-        parts.append(f"Source: {printable(rule.source)}")
-    examples = printed_examples(rule, Path(shipped("fixtures")))
-    if "old" in examples:
-        parts.append(
-            f"{paint('Example', BOLD, color)}\n"
-            + indent(change_report(rule, examples["old"][0].parents[1], color=color), "  ")
-        )
-    if "bad" in examples:
-        parts.append(f"{paint('Wrong', BOLD, color)}\n{_finding(rule, examples['bad'][0].parent, color)}")
-    if "good" in examples:
-        texts = (indent(file.read_text(errors="replace").strip(), "  ") for file in examples["good"])
-        parts.append(f"{paint('Right', BOLD, color)}\n" + "\n\n".join(texts))
     if rule.params:
         values = "\n".join(printable(f"  {name} = {_toml(value)}") for name, value in rule.params.items())
         parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
     if not rule.each and not rule.origin:
-        parts.append("`kiplint review` reports it; nothing switches it off.")
-        return parts
+        return [*parts, "`kiplint review` reports it; nothing switches it off."]
     parts.append(
         "To ignore it in one place, write above the line or at its end:\n"
         f"  // kiplint: ignore[{rule.id}] and the reason\n"
@@ -73,20 +78,29 @@ def sections(rule: Rule, color: bool) -> list[str]:
     return parts
 
 
-def _finding(rule: Rule, bad: Path, color: bool) -> str:
-    """The report of the first finding in a bad example, without the line that counts."""
-    result = check_example(rule, bad)
+def _examples(rule: Rule, folder: Path, color: bool) -> Iterator[str]:
+    """The reports of the wrong examples of a rule, without the lines that count, and up to two right definitions."""
     out = StringIO()
-    write(Report(tuple(result.findings[:1]), 1, 1, result.sources, whole=True), out, color=color)
-    return indent(out.getvalue().rpartition("Found ")[0].rstrip(), "  ")
+    if (folder / "old").is_dir():
+        changes, old, new = run_example(rule, folder)
+        write_diff(changes, 0, {**old.sources, **new.sources}, out, color=color)
+        report = out.getvalue().rstrip().rpartition("\n")[0].rstrip()
+        yield f"{paint('Example', BOLD, color)}\n{indent(report, '  ')}"
+    elif (folder / "bad").is_dir():
+        result = check_example(rule, folder / "bad")
+        write(Report(tuple(result.findings[:1]), 1, 1, result.sources, whole=True), out, color=color)
+        report = out.getvalue().rpartition("Found ")[0].rstrip()
+        yield f"{paint('Wrong', BOLD, color)}\n{indent(report, '  ')}"
+    if files := sorted(folder.glob("good/*.json"))[:2]:
+        texts = (indent(file.read_text(errors="replace").strip(), "  ") for file in files)
+        yield f"{paint('Right', BOLD, color)}\n" + "\n\n".join(texts)
 
 
-def change_report(rule: Rule, folder: Path, *, color: bool) -> str:
-    """The report of the change from `old` to `new`, without the line that counts."""
-    changes, old, new = run_example(rule, folder)
-    out = StringIO()
-    write_diff(changes, 0, {**old.sources, **new.sources}, out, color=color)
-    return out.getvalue().rstrip().rpartition("\n")[0].rstrip()
+def check_example(rule: Rule, folder: Path) -> Result:
+    """The result of one rule, which is switched on if it is off, for the set in a directory; paths are file names."""
+    active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
+    inputs = [Input(file.name, file.read_bytes()) for file in sorted(folder.glob("*.json"))]
+    return check_set(inputs, RuleSet([active], [active]))
 
 
 def _toml(value: object) -> str:
@@ -95,7 +109,3 @@ def _toml(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     return json.encode(value).decode()
-
-
-def _paragraph(text: str) -> str:
-    return "\n".join(wrap(printable(" ".join(text.split())), min(100, width_of(sys.stdout) or 100)))

@@ -147,7 +147,6 @@ def rollout(
     unreadable = unparsable_files(head, base)
     sources = {**(base.sources if base else {}), **head.sources}
     findings = findings_of(rows, sources)
-    messages = {message.name for tree in (head, base) if tree for message in tree.messages}
     return RolloutResult(
         findings=findings,
         files=len(head.sources),
@@ -159,7 +158,7 @@ def rollout(
         paths=tuple(head.sources),
         unparsable=unreadable,
         document=rollout_document(rows, header),
-        notes=(*releases_note(releases, old), *configuration.misnamed(rule_set, messages)),
+        notes=(*releases_note(releases, old),),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -11,7 +10,6 @@ import typer
 from kiplint.cli.process import CLEAN
 from kiplint.commands.review.result import CONFIGURATION_CHANGED
 from kiplint.engine.config import configure
-from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import check_selector, matches
 from kiplint.render.table import table, width_of
@@ -28,10 +26,11 @@ def command(
     ] = None,
 ) -> int:
     """List the rules."""
-    rows = [
-        [(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")]
-        for rule in rules_of(selectors or ())
-    ]
+    every = all_rules()
+    for selector in selectors or ():
+        check_selector(selector, every)
+    selection = [rule for rule in every if not selectors or any(matches(selector, rule.id) for selector in selectors)]
+    rows = [[(rule.id, ""), (rule.severity.replace("off", "-"), ""), (rule.title, "")] for rule in selection]
     for line in table((), rows, False, width_of(sys.stdout), indent=""):
         print(line)
     return CLEAN
@@ -48,25 +47,6 @@ def rules_of_code() -> list[Rule]:
     return [CONFIGURATION_CHANGED]
 
 
-def _all() -> list[Rule]:
+def all_rules() -> list[Rule]:
+    """All rules, those of the configuration's packs and those that are code too."""
     return [*configure().all_rules(), *rules_of_code()]
-
-
-def rule_of(name: str) -> Rule:
-    """The rule with that id, or the only rule whose id ends so. Raises UsageError for none or several."""
-    every = _all()
-    rules = [rule for rule in every if name in (rule.id, rule.spec.id)]
-    if len(rules) != 1:
-        if not rules:
-            check_selector(name, every)
-        several = [rule.id for rule in every if rule in rules or matches(name, rule.id)]
-        raise UsageError(f"{name} means several rules; explain one of them: {', '.join(several)}")
-    return rules[0]
-
-
-def rules_of(selectors: Sequence[str]) -> list[Rule]:
-    """The selected rules, all of them without selectors. Raises UsageError for a selector that fits no rule."""
-    every = _all()
-    for selector in selectors:
-        check_selector(selector, every)
-    return [rule for rule in every if not selectors or any(matches(selector, rule.id) for selector in selectors)]

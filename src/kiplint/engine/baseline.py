@@ -2,16 +2,16 @@
 
 A baseline counts fingerprints, so it knows neither lines nor paths: a schema can grow, move to another file or into
 another directory, and its debt stays the same. Rule, message and place stand beside each fingerprint for the people who
-read the file's history; only fingerprint and count have a meaning.
+read the file's history.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Annotated
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -19,12 +19,16 @@ from msgspec.structs import asdict, replace
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import RuleSet
 from kiplint.limits import BASELINE_BYTES
+from kiplint.sources.tree import home_of
 from kiplint.text.decode import NOT_JSON, blank_comments
 from kiplint.text.files import DISK, Disk, read_file, replace_file
-from kiplint.text.show import printable
+from kiplint.text.show import encodable, printable
+from kiplint.text.words import plural
 
-VERSION = 1
+MOST_LISTED = 20
+"""How many stale entries are listed."""
 
 
 class BaselineEntry(msgspec.Struct, frozen=True):
@@ -36,12 +40,6 @@ class BaselineEntry(msgspec.Struct, frozen=True):
     count: Annotated[int, Meta(ge=1, description="How many findings are recorded.")]
     fingerprint: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
 
-    @property
-    def where(self) -> str:
-        """Rule, message and place in a line that is safe to print."""
-        message = f" in {printable(self.message_name)}" if self.message_name else ""
-        return f"{printable(self.rule)}{message}" + (f" at {printable(self.place)}" if self.place else "")
-
 
 class StaleEntry(BaselineEntry, frozen=True):
     """An entry of the baseline that records more findings than there still are."""
@@ -52,7 +50,7 @@ class StaleEntry(BaselineEntry, frozen=True):
 class Baseline(msgspec.Struct, frozen=True):
     """The accepted findings, each fingerprint once, and the sets that were checked when they were recorded."""
 
-    version: int
+    version: Literal[1]
     checked: tuple[str, ...]
     findings: tuple[BaselineEntry, ...]
 
@@ -67,28 +65,53 @@ class Baseline(msgspec.Struct, frozen=True):
         return {entry.fingerprint: entry.count for entry in self.findings}
 
 
-def parse(data: bytes, name: str) -> Baseline:
-    """The baseline of a file, which may begin with comments such as a licence.
+class BaselineFile(NamedTuple):
+    """The file of a baseline, one of the `files`, and whether a run updates it.
 
-    Entries that occur twice after a merge are added up. Raises UsageError.
+    A file that a configuration names, and not the user, is written only below `tree`, the work tree of the
+    configuration, because that may come from a pull request; `tree` is None for a file that the user names.
     """
-    try:
-        content = msgspec.json.decode(blank_comments(data))
-        version = content.get("version") if isinstance(content, dict) else None
-        if isinstance(version, int) and version != VERSION:
-            raise UsageError(f"{name} is a baseline of version {version}; this kiplint reads version {VERSION}")
-        baseline = msgspec.convert(content, Baseline)
-    except NOT_JSON as error:
-        raise UsageError(f"{name} is not a baseline: {error}") from None
-    return _make(baseline.checked, baseline.findings)
+
+    path: str
+    is_updated: bool = False
+    tree: str | None = None
+    files: Disk = DISK
 
 
-def render(baseline: Baseline) -> bytes:
-    """The text of a baseline: sorted, one entry a line, so that diffs show which entries come and go."""
-    set_names = (msgspec.json.encode(name).decode() for name in baseline.checked)
-    findings = (_line(entry) for entry in baseline.findings)
-    text = f'{{\n  "version": {VERSION},\n  "checked": {_block(set_names)},\n  "findings": {_block(findings)}\n}}\n'
-    return text.encode()
+class Compared(NamedTuple):
+    """The findings that no baseline records, its stale entries (None without a baseline), and notes about it."""
+
+    findings: tuple[Finding, ...]
+    stale: tuple[StaleEntry, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def apply_baseline(
+    findings: tuple[Finding, ...], rules: RuleSet, file: BaselineFile, sets: Iterable[str], *, is_whole: bool
+) -> Compared:
+    """The findings of a run over some `sets` that are not recorded.
+
+    An entry is stale when this run would have reported what it records: its rule ran, everything was checked that the
+    baseline covers, and the run `is_whole`, which means that every file could be read and no base hides findings. An
+    update drops the stale entries, and writes the file with all findings where there is none yet. Raises UsageError
+    when the file cannot be read or written.
+    """
+    before = read_baseline(file)
+    folder = os.path.dirname(os.path.realpath(file.path))
+    checked_paths = [_recorded_path(path, folder) for path in sets]
+    if before is None:
+        first = baseline_of(findings, checked_paths)
+        write_baseline(first, file)
+        return Compared((), (), (_holds(file.path, first, first.total, 0),))
+    is_judged = is_whole and all(_is_covered(path, checked_paths, folder) for path in before.checked)
+    off = {rule.id for rule in rules.all_rules} - {rule.id for rule in rules.rules}
+    stale = tuple(entry for entry in stale_entries(before, findings) if entry.rule not in off) if is_judged else ()
+    new = new_findings(findings, before.counts)
+    if not file.is_updated:
+        return Compared(new, stale, tuple(_warning(file.path, before, stale)))
+    after = without(before, stale)
+    write_baseline(after, file)
+    return Compared(new, (), (_holds(file.path, after, 0, before.total - after.total),))
 
 
 def are_recorded(findings: Iterable[Finding], counts: Mapping[str, int]) -> list[bool]:
@@ -101,21 +124,19 @@ def are_recorded(findings: Iterable[Finding], counts: Mapping[str, int]) -> list
     return result
 
 
-def new_findings(baseline: Baseline, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings that are not accepted, in their order; of equal findings the first are accepted."""
-    accepted = are_recorded(findings, baseline.counts)
+def new_findings(findings: Sequence[Finding], counts: Mapping[str, int]) -> tuple[Finding, ...]:
+    """The findings that were not counted before, in their order."""
+    accepted = are_recorded(findings, counts)
     return tuple(finding for finding, is_accepted in zip(findings, accepted, strict=True) if not is_accepted)
 
 
-def stale_entries(
-    baseline: Baseline, findings: Iterable[Finding], is_judged: Callable[[BaselineEntry], bool]
-) -> tuple[StaleEntry, ...]:
-    """The entries that record more than these findings. `is_judged` says whether this run could report an entry's."""
+def stale_entries(baseline: Baseline, findings: Iterable[Finding]) -> tuple[StaleEntry, ...]:
+    """The entries that record more than these findings."""
     present = Counter(finding.fingerprint for finding in findings)
     return tuple(
         StaleEntry(**asdict(entry), left=present[entry.fingerprint])
         for entry in baseline.findings
-        if present[entry.fingerprint] < entry.count and is_judged(entry)
+        if present[entry.fingerprint] < entry.count
     )
 
 
@@ -128,72 +149,98 @@ def without(baseline: Baseline, stale: Iterable[StaleEntry]) -> Baseline:
 
 def baseline_of(findings: Iterable[Finding], set_names: Iterable[str]) -> Baseline:
     """The baseline that records these findings, and the sets that were checked for them."""
-    return _make(set_names, map(_entry, findings))
+    entries = (
+        BaselineEntry(printable(item.message_name), item.rule, printable(item.place), 1, item.fingerprint)
+        for item in findings
+    )
+    return _make(set_names, entries)
 
 
 def _make(set_names: Iterable[str], entries: Iterable[BaselineEntry]) -> Baseline:
+    """The baseline of entries, in order; those that occur twice, as after a merge, are added up."""
     by_fingerprint: dict[str, BaselineEntry] = {}
     for entry in entries:
         previous = by_fingerprint.get(entry.fingerprint)
         by_fingerprint[entry.fingerprint] = replace(previous, count=previous.count + entry.count) if previous else entry
     sorted_entries = sorted(by_fingerprint.values(), key=attrgetter("message_name", "rule", "place", "fingerprint"))
-    return Baseline(VERSION, tuple(sorted(set(set_names))), tuple(sorted_entries))
+    return Baseline(1, tuple(sorted(set(set_names))), tuple(sorted_entries))
 
 
-def _entry(finding: Finding) -> BaselineEntry:
-    return BaselineEntry(
-        message_name=printable(finding.message_name),
-        rule=finding.rule,
-        place=printable(finding.place),
-        count=1,
-        fingerprint=finding.fingerprint,
-    )
-
-
-def _line(entry: BaselineEntry) -> str:
-    pairs = asdict(entry).items()
-    return "{ " + ", ".join(f'"{name}": {msgspec.json.encode(value).decode()}' for name, value in pairs) + " }"
-
-
-def _block(lines: Iterable[str]) -> str:
-    inner = ",\n".join(f"    {line}" for line in lines)
-    return f"[\n{inner}\n  ]" if inner else "[]"
-
-
-def read_baseline(file: str, files: Disk = DISK) -> Baseline | None:
-    """The baseline of a file, None if there is no file; raises UsageError for anything but a baseline."""
+def parse(data: bytes, name: str) -> Baseline:
+    """The baseline of a file, which may begin with comments such as a licence. Raises UsageError."""
     try:
-        return parse(files.read(file, BASELINE_BYTES), file)
+        baseline = msgspec.json.decode(blank_comments(data), type=Baseline)
+    except NOT_JSON as error:
+        raise UsageError(f"{name} is not a baseline: {error}") from None
+    return _make(baseline.checked, baseline.findings)
+
+
+def render(baseline: Baseline) -> bytes:
+    """The text of a baseline: sorted, one entry a line, so that diffs show which entries come and go."""
+    findings = b",\n".join(map(msgspec.json.encode, baseline.findings))
+    return b'{"version": 1, "checked": %b, "findings": [\n%b\n]}\n' % (msgspec.json.encode(baseline.checked), findings)
+
+
+def read_baseline(file: BaselineFile) -> Baseline | None:
+    """The baseline of a file; None where there is none yet, and an update writes it. Raises UsageError."""
+    try:
+        return parse(file.files.read(file.path, BASELINE_BYTES), file.path)
     except FileNotFoundError:
-        return None
+        if file.is_updated:
+            return None
+        text = f"there is no baseline {file.path}; to record the present findings, add --update-baseline"
+        raise UsageError(text) from None
     except OSError as error:
-        raise UsageError(f"cannot read the baseline {file}: {error.strerror}") from None
+        raise UsageError(f"cannot read the baseline {file.path}: {error.strerror}") from None
 
 
-def write_baseline(baseline: Baseline, file: str, tree: str | None) -> None:
-    """Write or replace the file of a baseline; a link stays a link. Raises UsageError when that fails.
-
-    A file that a configuration names must be inside the `tree` of the configuration, links resolved, because the
-    configuration may come from a pull request. `tree` is None for a file that the user names.
-    """
+def write_baseline(baseline: Baseline, file: BaselineFile) -> None:
+    """Write or replace the file of a baseline; a link stays a link. Raises UsageError when that fails."""
+    target = os.path.realpath(file.path)
     try:
-        target = os.path.realpath(file)
+        tree = file.tree and (home_of(file.tree) or file.tree)
         if tree is not None and not target.startswith(os.path.join(os.path.realpath(tree), "")):
-            raise UsageError(
-                f"cannot write the baseline {file}: it is outside {tree}; name it by --baseline to allow that"
-            )
-        replace_file(target, _licence(target) + render(baseline))
-    except ValueError:
-        raise UsageError(f"cannot write the baseline {file}: there can be no file of that name") from None
+            text = f"it is outside {tree}; name it by --baseline to allow that"
+            raise UsageError(f"cannot write the baseline {file.path}: {text}")
+        replace_file(target, _leading_comments(target) + render(baseline))
     except OSError as error:
-        raise UsageError(f"cannot write the baseline {file}: {error.strerror}") from None
+        raise UsageError(f"cannot write the baseline {file.path}: {error.strerror}") from None
 
 
-def _licence(file: str) -> bytes:
-    """The comments at the beginning of the file, which are kept."""
-    try:
-        data = read_file(file, BASELINE_BYTES)
-    except OSError:
+def _leading_comments(path: str) -> bytes:
+    """The comments at the beginning of a baseline, such as a licence; nothing without the file."""
+    if not os.path.lexists(path):
         return b""
-    head = data[: data.find(b"{")]
-    return head if b"{" in data and not blank_comments(head).strip() else b""
+    head, brace, _ = read_file(path, BASELINE_BYTES).partition(b"{")
+    return head if brace and not blank_comments(head).strip() else b""
+
+
+def _recorded_path(path: str, folder: str) -> str:
+    """A path as a baseline in a folder names it: relative to the folder, if it is on disk."""
+    if os.path.lexists(path):
+        path = os.path.relpath(os.path.realpath(path), folder).replace(os.sep, "/")
+    return encodable(path)
+
+
+def _is_covered(recorded_path: str, checked_paths: Iterable[str], folder: str) -> bool:
+    """Whether a recorded path lies in a checked one; a path that no longer exists is covered too."""
+    inner, *outer = (os.path.normpath(os.path.join(folder, path)) for path in (recorded_path, *checked_paths))
+    is_gone = ":" not in recorded_path and not os.path.lexists(inner)
+    return is_gone or any(inner == path or inner.startswith(os.path.join(path, "")) for path in outer)
+
+
+def _holds(name: str, baseline: Baseline, new: int, dropped: int) -> str:
+    return f"{printable(name)} holds {plural(baseline.total, 'finding')}: {new:,} new, {dropped:,} dropped"
+
+
+def _warning(name: str, baseline: Baseline, stale: Sequence[StaleEntry]) -> Iterator[str]:
+    if not stale:
+        return
+    number = sum(entry.count - entry.left for entry in stale)
+    yield f"warning: {printable(name)}: stale findings: {number:,} of {baseline.total:,}; --update-baseline drops them"
+    for entry in stale[:MOST_LISTED]:
+        message = f" in {entry.message_name}" if entry.message_name else ""
+        place = f" at {entry.place}" if entry.place else ""
+        yield printable(f"  stale: {entry.rule}{message}{place}")
+    if len(stale) > MOST_LISTED:
+        yield f"  ... and {len(stale) - MOST_LISTED:,} more"

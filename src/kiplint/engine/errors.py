@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-
-from kiplint.text.show import printable
-from kiplint.text.words import did_you_mean
-
 
 class UsageError(Exception):
     """A mistake in arguments, configuration or packs. The text states it, then the remedy, by the command's options.
@@ -22,16 +16,3 @@ class UsageError(Exception):
 
 class ExpressionError(ValueError):
     """A text of a rule is outside the rule language; the message states the place and the remedy."""
-
-
-def wrong_choice(error: str, choices: Sequence[str]) -> str:
-    """What is wrong with the word for which msgspec reports `error`, as it is none of the choices; else empty."""
-    match = re.search(r"Invalid enum value '(.*)' - at", error, re.DOTALL)
-    if not match or not choices:
-        return ""
-    return none_of(match[1], choices)
-
-
-def none_of(word: str, choices: Sequence[str]) -> str:
-    """The sentence about a word that is none of the choices."""
-    return f"{printable(word)} is none of {', '.join(choices)}{did_you_mean(word, choices)}"

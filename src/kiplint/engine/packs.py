@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from kiplint.engine.errors import UsageError
-from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition
+from kiplint.engine.errors import ExpressionError, UsageError
+from kiplint.engine.expression import Expressions, split_location
+from kiplint.engine.language import FIXERS, KINDS, NAMED_KINDS, all_properties, properties
+from kiplint.engine.rule import (
+    Case,
+    ConditionalSeverity,
+    FieldRequirement,
+    PackSpec,
+    Rule,
+    RuleSpec,
+    own_condition,
+)
 from kiplint.text.decode import blank_comments
 from kiplint.text.files import DISK, Disk
+from kiplint.text.words import did_you_mean
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OF_PROBLEMS = "{detail}"
@@ -47,34 +61,98 @@ def load_pack(file: str, files: Disk = DISK) -> list[Rule]:
     try:
         spec = msgspec.convert(_parse(text), PackSpec)
     except msgspec.ValidationError as error:
-        from kiplint.engine.check_rule import explain
-
-        raise UsageError(f"{file}:{explain(text, str(error))}") from None
+        raise UsageError(f"{file}:{_explain(text, str(error))}") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file}: cannot read the rule pack: {error}") from None
     rules = _rules(spec, file)
-    check_rules(spec.pack, rules, file, text)
-    return rules
-
-
-def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
-    """Check the names and every expression of a pack; raises UsageError with file, line and suggestion."""
-    from kiplint.engine.check_rule import bad_name, line_of, mistakes
-
     rule_ids: set[str] = set()
-    for name in (pack, *(rule.spec.id for rule in rules)):
-        if problem := bad_name(name):
-            raise UsageError(f"{file}:{line_of(text, name)}: {problem}")
     for rule in rules:
         if rule.id in rule_ids:
-            raise UsageError(f"{file}:{line_of(text, rule.spec.id)}: there are two rules {rule.id}")
+            raise UsageError(f"{file}:{_line_of(text, rule.spec.id)}: there are two rules {rule.id}")
         rule_ids.add(rule.id)
         with warnings.catch_warnings(action="error"):  # a backslash that Python warns of is a mistake
             mistake = next(mistakes(rule), None)
         if mistake:
             part, expression, problem = mistake
-            line = line_of(text, rule.spec.id, expression)
+            line = _line_of(text, rule.spec.id, expression)
             raise UsageError(f"{file}:{line}: {rule.id}: {part}: {problem}")
+    return rules
+
+
+def _explain(text: str, error: str) -> str:
+    """A validation error of msgspec as `line: what is wrong`; the line is as near as the names in the error lead."""
+    reason, _, place = error.partition(" - at `$")
+    names = re.findall(r"\.(\w+)", place)
+    number = re.search(r"\[(\d+)\]", place)
+    rules = [match.start() for match in re.finditer(r"[\"']?\bid[\"']?\s*:", text)]
+    start = rules[int(number[1])] if number and int(number[1]) < len(rules) else 0
+    if unknown := re.search(r"unknown field `(\w+)`", error):
+        shapes = (RuleSpec, PackSpec, Case, ConditionalSeverity, FieldRequirement)
+        known_names = [name for shape in shapes for name in shape.__struct_fields__]
+        names.append(unknown[1])
+        reason = f"{unknown[1]} is not a property of a rule{did_you_mean(unknown[1], known_names)}"
+    elif names:
+        reason = f"{names[-1]}: {reason}"
+    return f"{_line_of(text, *names, offset=start)}: {reason}; see `kiplint schema pack`"
+
+
+def _line_of(text: str, *landmarks: str, offset: int = 0) -> int:
+    """The line of the last landmark, each looked for after the one before it, the first after an offset."""
+    for landmark in landmarks:
+        json_text = msgspec.json.encode(landmark).decode()[1:-1]
+        places = (text.find(json_text, offset), text.find(landmark, offset))
+        offset = min((place for place in places if place >= 0), default=offset)
+    return text.count("\n", 0, offset) + 1
+
+
+def mistakes(rule: Rule) -> Iterator[tuple[str, str, str]]:
+    """Each mistake in a rule: the property, the text in it that is wrong, and what is wrong."""
+    spec, kind = rule.spec, rule.each
+    if kind not in KINDS:
+        if kind != "change":  # commands that compare sets know changes, and check the rule
+            yield "each", spec.id, "say the kind of element, here or for the whole pack"
+        return
+    names = NAMED_KINDS.get(kind, ())
+    if names and spec.when == own_condition(kind, spec.id) and spec.id not in names:
+        yield "id", spec.id, f"there is no {kind} {spec.id}{did_you_mean(spec.id, names)}"
+    if not (spec.message or spec.says or spec.fields):
+        yield "message", spec.id, "a rule has a `message`, or `says`, or `fields`"
+    fixers = [name for name, elements in FIXERS.items() if elements in ("", kind)]
+    if spec.fix and spec.fix not in fixers:
+        hint = did_you_mean(spec.fix, fixers) or f"; there are {', '.join(fixers)}"
+        yield "fix", spec.fix, f'there is no fixer "{spec.fix}" for a {kind}{hint}'
+    for part, text, check in _texts(rule, Expressions(kind, rule.params)):
+        try:
+            check()
+        except (ExpressionError, RecursionError) as error:
+            yield part, text, str(error)
+            if part == "let":  # a name that the other texts may use
+                return
+
+
+def _texts(rule: Rule, expressions: Expressions) -> Iterator[tuple[str, str, Callable[[], object]]]:
+    """The texts of a rule, each with its property and the function that checks it."""
+    spec = rule.spec
+    conditions = [("when", spec.when), ("expect", spec.expect), *(("levels", level.when) for level in spec.levels)]
+    templates = [("message", spec.message), ("instead", spec.instead), ("help", spec.help)]
+    conditions += [("says", case.when) for case in spec.says]
+    templates += [("says", text) for case in spec.says for text in (case.message, case.instead, case.help)]
+    locations = [("at", spec.at if rule.each != "change" else ""), *(("says", case.at) for case in spec.says)]
+    yield from (("let", text, partial(expressions.let, name, text)) for name, text in spec.let.items())
+    yield from ((part, text, partial(expressions.value, text)) for part, text in conditions if text)
+    yield from ((part, text, partial(expressions.template, text)) for part, text in templates if text)
+    yield from ((part, text, partial(_check_location, expressions, text)) for part, text in locations if text)
+
+
+def _check_location(expressions: Expressions, text: str) -> None:
+    element, name = split_location(text)
+    expressions.template(name)
+    if element:
+        expressions.value(element)
+    names = all_properties() if element else properties(expressions.kind)
+    if name and "{" not in name and name not in names:
+        what = f"a {expressions.kind.replace('_', ' ')}" if not element else "a message, a field or a struct"
+        raise ExpressionError(f"{name} is not a property of {what}{did_you_mean(name, names)}")
 
 
 def _rules(spec: PackSpec, origin: str, *, is_shipped: bool = False) -> list[Rule]:
@@ -85,7 +163,6 @@ def _rule(pack: PackSpec, spec: RuleSpec, origin: str, is_shipped: bool) -> Rule
     """A rule with what it leaves out to its pack, or to its kind, filled in."""
     spec.each = spec.each or pack.each
     spec.scope = spec.scope or pack.scope
-    spec.quiet = spec.quiet or pack.quiet
     own = own_condition(spec.each or "", spec.id)
     spec.when = spec.when or own
     if spec.each == "problem" and not spec.says:

@@ -13,7 +13,7 @@ Each = Literal["problem", "message", "struct", "field", "header_range", "note", 
 Scope = Literal["file", "set"]
 Level = Literal["error", "warning", "info", "off"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info", "off")
-Word = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"})]
+Word = Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$(?!\n)")]
 
 
 Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
@@ -134,10 +134,6 @@ class RuleSpec(_RuleObject):
         ""
     )
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}
-    quiet: Annotated[
-        bool,
-        Meta(description="Whether the rule is not for messages of tests, those below src/test/resources."),
-    ] = False
     rollout: Annotated[
         Literal["", "missing", "wrong"],
         Meta(description="The status in a `rollout` of an RPC that violates the rule; empty for rules without a say."),
@@ -157,7 +153,6 @@ class PackSpec(_RuleObject):
     scope: Annotated[Scope, Meta(description="The scope of the rules without `scope`.")] = "set"
     title: Annotated[str, Meta(description="What the pack is about.")] = ""
     source: Annotated[str, Meta(description="Where its rules come from: a KIP, the generator, a convention.")] = ""
-    quiet: Annotated[bool, Meta(description="Whether all rules of the pack are `quiet`.")] = False
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -15,7 +15,6 @@ from kiplint.engine import packs
 from kiplint.engine.errors import UsageError
 from kiplint.engine.expression import Expressions, split_location
 from kiplint.engine.finding import Location, location_of
-from kiplint.engine.params import check_param
 from kiplint.engine.requirements import unmet_requirements
 from kiplint.engine.rule import LEVELS, Case, Level, Rule, RuleSpec
 from kiplint.text.files import DISK, WILDCARDS, Disk, fits
@@ -104,7 +103,12 @@ def with_params(rules: list[Rule], params: dict[str, dict[str, Any]]) -> list[Ru
             raise UsageError(f"params belong to one rule, not to {rule_id}", rule_id)
         rule = by_id[rule_id]
         for name, value in values.items():
-            check_param(rule, name, value)
+            if name not in rule.params:
+                hint = did_you_mean(name, rule.params) or f"; it has {', '.join(rule.params) or 'none'}"
+                raise UsageError(f"{rule.id} has no parameter {name}{hint}", name)
+            kind, needed = type(value).__name__, type(rule.params[name]).__name__
+            if kind != needed:
+                raise UsageError(f"the parameter {name} of {rule.id} is of type {needed}, not {kind}", name)
         by_id[rule_id] = replace(rule, params={**rule.params, **values})
     return list(by_id.values())
 
@@ -207,17 +211,12 @@ def _param(value: Any) -> Any:
     return dict.fromkeys(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else value
 
 
-Ignores = Callable[[str, str], bool]
-"""Whether a file (its path) ignores a rule (its id)."""
-
-
 class RuleSet:
     """The rules that run. `all_rules` are all rules that exist, also those that are off or not selected."""
 
-    def __init__(self, rules: list[Rule], all_rules: list[Rule], ignores: Ignores | None = None) -> None:
+    def __init__(self, rules: list[Rule], all_rules: list[Rule]) -> None:
         self.rules = rules
         self.all_rules = all_rules
-        self.ignores = ignores
         self._by_kind: dict[str, list[Rule]] = {}
         for rule in rules:
             self._by_kind.setdefault(rule.each, []).append(rule)

@@ -31,16 +31,12 @@ class Input(NamedTuple):
 
 
 class Result(msgspec.Struct):
-    """The findings of a check, in the order of files and lines, with counts and the bytes of the files with findings.
-
-    `names` are the names of all messages that could be read, including files that are only context.
-    """
+    """The findings of a check in the order of files and lines, with counts and the bytes of the files with findings."""
 
     findings: list[Finding] = msgspec.field(default_factory=list)
     files: int = 0
     messages: int = 0
     sources: dict[str, bytes] = msgspec.field(default_factory=dict)
-    names: frozenset[str] = frozenset()
 
 
 def check_set(
@@ -64,14 +60,11 @@ def check_set(
         if is_reported:
             paths.add(path)
     messages = tuple(definition.message for definition in definitions if definition.message)
-    unparsable = _unparsable_names(definitions)
-    schemas = SchemaSet(messages, directory, single_file, unparsable, frozenset(paths), base)
+    schemas = SchemaSet(messages, directory, single_file, _unparsable_names(definitions), frozenset(paths), base)
     violations = [*file_violations(definitions, paths, rules), *set_violations(schemas, rules, paths)]
     violations = [_at_reported_message(violation, paths) for violation in violations]
     reported = [definition for definition in definitions if definition.file in paths]
     findings = [*_of_whole_set(violations), *_locate(reported, violations, rules, fixer)] if reported else []
-    if rules.ignores:
-        findings = [finding for finding in findings if not rules.ignores(finding.path, finding.rule)]
     touched = {finding.path for finding in findings}
     touched.update(edit.path for finding in findings if finding.fix for edit in finding.fix.edits)
     return Result(
@@ -79,7 +72,6 @@ def check_set(
         files=len(paths),
         messages=sum(message.file in paths for message in messages),
         sources={definition.file: definition.data for definition in definitions if definition.file in touched},
-        names=unparsable.union(message.name for message in messages),
     )
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from glob import escape, glob
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
@@ -15,26 +14,24 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from kiplint.commands.check.baseline import (
+from kiplint.engine.baseline import (
     BaselineFile,
     Compared,
+    StaleEntry,
     apply_baseline,
-    find_baseline,
-    read_counts,
+    new_findings,
+    read_baseline,
 )
-from kiplint.engine.baseline import StaleEntry, are_recorded
 from kiplint.engine.config import Configuration, FailOn, Path, configure
+from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Fix
-from kiplint.engine.rule import PARTNER_MISSING
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Input, Result, check_set
-from kiplint.model.message import partner_file
 from kiplint.render.report import IGNORE, FindingsSummary, Report, at_least, rule_infos
 from kiplint.sources.disk import STDIN
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles, SourceError
 from kiplint.sources.tree import home_of
-from kiplint.text.show import printable
 from kiplint.text.words import first_of, plural
 
 if TYPE_CHECKING:
@@ -169,14 +166,15 @@ def check_sets(options: CheckOptions) -> CheckResult:
     baseline, base, read = _baseline(options), _base(options), _read(options)
     fixes = _fixes(options, read, base, baseline) if options.fix or options.diff else None
     results = fixes.results if fixes else [_check_set(options, base, schemas) for schemas in read.sets]
-    everything, sources = _in_order(options, read, results), _sources(results)
+    everything, sources = _in_order(results), _sources(results)
     recent = _recent(everything, sources, base)
+    messages = sum(result.messages for result in results)
     if fixes and options.writes:
         fixes.change.write()
-    new = Compared(recent, None, ())
+    new = Compared(recent)
     if baseline:
-        plain = cache(lambda: _without_base(options) if base else everything)
-        new = apply_baseline(recent, everything, plain, options.rules, baseline, options.configuration.base)
+        is_whole = base is None and messages == len(read.paths)
+        new = apply_baseline(recent, options.rules, baseline, options.names, is_whole=is_whole)
     notes = [*_notes(options, read, results), *new.notes]
     if fixes:
         others = len(everything) - len(new.findings)
@@ -185,7 +183,7 @@ def check_sets(options: CheckOptions) -> CheckResult:
     return CheckResult(
         findings=new.findings,
         files=len(read.paths),
-        messages=sum(result.messages for result in results),
+        messages=messages,
         sources=sources,
         status="findings" if at_least(new.findings, fail_on) else "ok",
         sets=options.names,
@@ -236,14 +234,17 @@ def _base(options: CheckOptions) -> BaseState | None:
 
 
 def _baseline(options: CheckOptions) -> BaselineFile | None:
-    """The file of known findings, if one is named or configured."""
-    configured = options.configuration.config.baseline
-    if not (options.baseline or configured or options.update_baseline):
+    """The file of known findings, if one is named or configured; one that a configuration names is in its work tree."""
+    configuration, updates = options.configuration, options.update_baseline
+    if options.baseline:
+        return BaselineFile(options.baseline, updates, files=configuration.files)
+    if not configuration.config.baseline:
+        if updates:
+            raise UsageError("--update-baseline writes a baseline: name it by --baseline FILE")
         return None
-    path = configured and os.path.join(options.configuration.base, configured)
-    return find_baseline(
-        options.baseline, path, options.names, options.configuration.files, is_updated=options.update_baseline
-    )
+    path = os.path.join(configuration.base, configuration.config.baseline)
+    inner = os.path.relpath(path)
+    return BaselineFile(path if inner.startswith("..") else inner, updates, configuration.base, configuration.files)
 
 
 def _check(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) -> Result:
@@ -277,23 +278,28 @@ def _make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) 
 
 
 def _fixes(options: CheckOptions, read: _Read, base: BaseState | None, baseline: BaselineFile | None) -> Fixes:
-    """The results of the sets with their fixes; what is known is not fixed."""
-    from kiplint.commands.check.fix import fix_sets
+    """The results of the sets with their fixes. What the base, or else HEAD, or the baseline has is not fixed."""
+    from kiplint.commands.check.fix import count_fixable, fix_sets
 
-    def choose(findings: Sequence[Finding], sources: Mapping[str, bytes]) -> Sequence[Finding]:
-        """The findings that neither the base, or else HEAD, nor the baseline has."""
-        recent = _recent(tuple(findings), sources, base or _head(options))
-        recorded = are_recorded(recent, read_counts(baseline) if baseline else {})
-        return [finding for finding, is_recorded in zip(recent, recorded, strict=True) if not is_recorded]
-
-    return fix_sets(
-        read.sets,
+    results = [_check(options, base, schemas) for schemas in read.sets]
+    known = read_baseline(baseline) if baseline else None
+    findings = [finding for result in results for finding in result.findings]
+    visible = new_findings(findings, known.counts if known else {})
+    recent = visible
+    if any(finding.fix for finding in visible):
+        recent = _recent(visible, _sources(results), base or _head(options))
+    fixes = fix_sets(
+        zip(read.sets, results, strict=True),
+        recent,
         partial(_check, options, base),
         partial(_check, _other_rules(options), None),
-        choose,
         unsafe=options.unsafe_fixes,
         releases=cache(partial(_fixed_releases, options)),
     )
+    fixes.older = (
+        0 if base else count_fixable(visible, options.unsafe_fixes) - count_fixable(recent, options.unsafe_fixes)
+    )
+    return fixes
 
 
 def _other_rules(options: CheckOptions) -> CheckOptions:
@@ -301,7 +307,7 @@ def _other_rules(options: CheckOptions) -> CheckOptions:
     from kiplint.fixes.apply import all_rules
 
     running, every = {rule.id for rule in options.rules.rules}, all_rules(options.configuration)
-    others = RuleSet([rule for rule in every.rules if rule.id not in running], every.all_rules, every.ignores)
+    others = RuleSet([rule for rule in every.rules if rule.id not in running], every.all_rules)
     return replace(options, rules=others, with_fixes=False, fix=False, diff=False)
 
 
@@ -339,10 +345,9 @@ def _sources(results: Iterable[Result]) -> dict[str, bytes]:
     return {path: data for result in results for path, data in result.sources.items()}
 
 
-def _in_order(options: CheckOptions, read: _Read, results: Iterable[Result]) -> tuple[Finding, ...]:
-    """The findings by file, those about a missing request or response with the file that has it."""
-    findings = sorted((finding for result in results for finding in result.findings), key=attrgetter("path"))
-    return locate_partners(tuple(findings), read.paths, PARTNER_MISSING)
+def _in_order(results: Iterable[Result]) -> tuple[Finding, ...]:
+    """The findings by file."""
+    return tuple(sorted((finding for result in results for finding in result.findings), key=attrgetter("path")))
 
 
 def _recent(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: BaseState | None) -> tuple[Finding, ...]:
@@ -354,60 +359,13 @@ def _recent(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: B
     return new_since(findings, sources, base)
 
 
-def _without_base(options: CheckOptions) -> tuple[Finding, ...]:
-    """The findings of a check without a base: with one, some rules report other findings."""
-    with suppress(NothingThereError):
-        options = replace(options, changed_since=None, with_fixes=False)
-        read = _read(options)
-        return _in_order(options, read, [_check(options, None, schemas) for schemas in read.sets])
-    return ()
-
-
 def _notes(options: CheckOptions, read: _Read, results: Iterable[Result]) -> Iterator[str]:
     """What is empty, is not followed, or has a wrong name; and which versions are released, if that is asked."""
     yield from read.empty
     if links := [*dict.fromkeys(link for schemas in read.sets for link in schemas.links)]:
         yield f"{plural(len(links), 'link')} not followed: {first_of(links, 3)}"
-    yield from options.configuration.misnamed(options.rules, frozenset().union(*(item.names for item in results)))
     if options.changed_since and not options.strict:
         from kiplint.compat.released import releases_note, releases_of
 
         place = f"{options.changed_since}:"
         yield from releases_note(releases_of(options.configuration, place), place)
-
-
-def locate_partners(findings: tuple[Finding, ...], paths: Iterable[str], rules: Collection[str]) -> tuple[Finding, ...]:
-    """The findings; those of these rules, about a missing request or response, name the file of another set with it.
-
-    It is one of the `paths`, or is in a directory beside.
-    """
-    paths_by_name: dict[str, str] = {}
-    if any(finding.rule in rules for finding in findings):
-        for path in paths:
-            paths_by_name.setdefault(os.path.basename(path), path)
-    beside = cache(_files_beside)
-    return tuple(_locate_partner(item, paths_by_name, beside) if item.rule in rules else item for item in findings)
-
-
-def _locate_partner(
-    finding: Finding, paths_by_name: Mapping[str, str], beside: Callable[[str], dict[str, str]]
-) -> Finding:
-    file = partner_file(finding.message_name)
-    if not file:
-        return finding
-    folder = os.path.dirname(finding.path)
-    above = os.path.normpath(os.path.join(folder, os.pardir))
-    path = paths_by_name.get(file) or beside(above).get(file) or beside(folder).get(file)
-    if not path or os.path.dirname(path) == folder:
-        return finding
-    name = printable(file.removesuffix(".json"))
-    return replace(finding, message=f"{finding.message}; {name} is in {printable(path)}, which is another set")
-
-
-def _files_beside(place: str) -> dict[str, str]:
-    """The JSON files of a directory and of the directories in it, by name; of several with a name, the first."""
-    files: dict[str, str] = {}
-    for pattern in ("*.json", os.path.join("*", "*.json")):
-        for path in sorted(glob(os.path.join(escape(place), pattern))):
-            files.setdefault(os.path.basename(path), os.path.normpath(path))
-    return files

@@ -138,11 +138,11 @@ def diff(
     trees = [before, *(load(path, repository, keeps) for path in (new, *older))]
     if not _single_file(*trees[:2]):
         require_counterparts(*trees[:2])
-    notes = configuration.misnamed(rules, {message.name for tree in trees for message in tree.messages})
     releases = None
+    notes: tuple[str, ...] = ()
     if released or configuration.config.released:
         releases = releases_of(configuration, old, [*(os.fspath(name) for name in released)], repository, new)
-        notes += releases_note(releases, old)
+        notes = releases_note(releases, old)
     result = compare((old, new), trees, rules, grave, messages, releases, role or "")
     return replace(result, notes=notes)
 
@@ -180,8 +180,6 @@ def compare(
     ]
     old_sources = dict(ChainMap(*(dict(tree.sources) for tree in (before, *older))))
     pairs = classify(differences, rules, old_sources, after.sources)
-    if is_ignored := rules.ignores:
-        pairs = [(change, finding) for change, finding in pairs if not is_ignored(finding.path, finding.rule)]
     findings = tuple(finding for _, finding in pairs)
     failing = any(finding.breaks in grave or finding.severity == "error" for finding in findings)
     unparsable = tuple(dict.fromkeys((*unparsable_files(before, after), *(error.file for error in too_large))))

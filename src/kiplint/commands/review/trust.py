@@ -8,8 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
+from msgspec import to_builtins
+
 from kiplint.commands.review.result import CONFIGURATION_CHANGED
-from kiplint.engine.config import FILES, own_values
+from kiplint.engine.config import FILES, Config, read_config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Location
 from kiplint.engine.locate import locate_file
@@ -101,7 +103,7 @@ def _content(path: str, files: Disk) -> object:
     """What a configuration sets, or the bytes of another file; empty without the file."""
     try:
         if os.path.basename(path) in FILES:
-            return own_values(path, files) if files.is_file(path) else {}
+            return to_builtins(read_config(path, files) if files.is_file(path) else Config())
         return files.read(path, BASELINE_BYTES).replace(b"\r\n", b"\n")
     except UsageError as error:
         return str(error)
