@@ -85,7 +85,6 @@ def _format_option(formats: Iterable[str]) -> Any:
 ReportFormatOption = Annotated[list[str] | None, _format_option(FORMATS)]
 PageFormatOption = Annotated[list[str] | None, _format_option(PAGE_FORMATS)]
 FormOption = Annotated[Literal["text", "json"], typer.Option(help="The format of the result.")]
-ColorOption = Annotated[Literal["auto", "always", "never"], typer.Option(help="Colours in the output.")]
 FailOnOption = Annotated[
     Literal["error", "warning", "info", "never"] | None,
     typer.Option(help="The lowest severity that makes the exit code 1.", show_default="error"),

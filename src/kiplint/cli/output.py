@@ -89,9 +89,9 @@ def present_patch(result: RunResult, patch: bytes, notes: Sequence[str] = ()) ->
     return finish(result) or (FINDINGS if patch else CLEAN)
 
 
-def present(result: RunResult, form: str, color: str) -> int:
+def present(result: RunResult, form: str) -> int:
     """Write a result in the format `form` to standard output."""
-    write(form, result, sys.stdout, color=use_color(color, sys.stdout))
+    write(form, result, sys.stdout, color=use_color(sys.stdout))
     return finish(result)
 
 
@@ -118,7 +118,7 @@ def _write_report(result: Report, outputs: Sequence[Output]) -> None:
             write(output.format, result, annotations)
             unguarded(sys.stdout).write(annotations.getvalue().encode())
         else:
-            write(output.format, result, sys.stdout, color=use_color("auto", sys.stdout))
+            write(output.format, result, sys.stdout, color=use_color(sys.stdout))
     if any(output.format == "github" for output in outputs):
         from kiplint.render.github import record
 

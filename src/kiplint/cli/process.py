@@ -22,10 +22,8 @@ INTERRUPTED, BROKEN_PIPE = 130, 141
 """The exit codes that a shell reports for a process that SIGINT or SIGPIPE ended."""
 
 
-def use_color(option: str, stream: TextIO) -> bool:
-    """Whether to colour: by the option, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
-    if option in ("always", "never"):
-        return option == "always"
+def use_color(stream: TextIO) -> bool:
+    """Whether to colour: by NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -50,7 +48,7 @@ def fail(message: str) -> NoReturn:
 
 
 def _label(severity: str) -> str:
-    return paint(severity, SEVERITY[severity], use_color("auto", sys.stderr))
+    return paint(severity, SEVERITY[severity], use_color(sys.stderr))
 
 
 def prepare_streams() -> None:

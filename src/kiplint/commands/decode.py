@@ -73,10 +73,10 @@ def command(
         if file != STDIN:
             raise UsageError("--input-format jsonl takes a file alone: each line has its message")
         lines = read_input(message or STDIN, INPUT_BYTES)
-        return present(decode_lines(lines, sets=sets or (".",), repository=repository), output_format, "auto")
+        return present(decode_lines(lines, sets=sets or (".",), repository=repository), output_format)
     if message is None:
         raise UsageError("decode takes MESSAGE@VERSION, or JSON lines with --input-format jsonl")
-    return present(decode(message, read_body(file), sets=sets or (".",), repository=repository), output_format, "auto")
+    return present(decode(message, read_body(file), sets=sets or (".",), repository=repository), output_format)
 
 
 def read_body(file: str) -> bytes:

@@ -39,7 +39,7 @@ def command(
 
     Also where it comes from, its parameters, and how to ignore it.
     """
-    print("\n\n".join(sections(rule_of(rule), use_color("auto", sys.stdout))))
+    print("\n\n".join(sections(rule_of(rule), use_color(sys.stdout))))
     return CLEAN
 
 

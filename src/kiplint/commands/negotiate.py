@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, TextIO
 
 import typer
 
-from kiplint.cli.options import ColorOption, FormOption, RepositoryOption
+from kiplint.cli.options import FormOption, RepositoryOption
 from kiplint.cli.output import present
 from kiplint.compat.broker_versions import offered_set, read_broker_versions
 from kiplint.compat.negotiation import TROUBLE, Exchange, Negotiation, RpcRow
@@ -50,7 +50,6 @@ def command(
     repository: RepositoryOption = None,
     unstable: Annotated[bool, typer.Option("--unstable", help="Client and brokers use unstable versions too.")] = False,
     output_format: FormOption = "text",
-    color: ColorOption = "auto",
 ) -> int:
     """Report which versions a client and its brokers agree on.
 
@@ -64,7 +63,7 @@ def command(
     client's layouts.
     """
     result = negotiate(client, *brokers, unstable=unstable, repository=repository)
-    return present(result, output_format, color)
+    return present(result, output_format)
 
 
 class NegotiationResult(RunResult, frozen=True):

@@ -9,7 +9,7 @@ import msgspec
 import typer
 from msgspec import UNSET, Meta, UnsetType
 
-from kiplint.cli.options import ColorOption, FormOption, RepositoryOption
+from kiplint.cli.options import FormOption, RepositoryOption
 from kiplint.cli.output import present
 from kiplint.compat.tree import Tree, layout_intervals, load, unparsable_files
 from kiplint.engine.config import Path
@@ -44,14 +44,13 @@ def command(
     ] = ".",
     repository: RepositoryOption = None,
     output_format: FormOption = "text",
-    color: ColorOption = "auto",
 ) -> int:
     """Draw what a message puts on the wire.
 
     Versions with the same layout are drawn once. The last column is the size in bytes: a number, or 2+n, 4+n and
     varint+n for a length and that many bytes.
     """
-    return present(show(message, schemas, repository=repository), output_format, color)
+    return present(show(message, schemas, repository=repository), output_format)
 
 
 Tags = Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kiplint.cli.options import ColorOption, FormOption
+from kiplint.cli.options import FormOption
 from kiplint.cli.output import present, present_patch
 from kiplint.commands.migrate.run import migrate_bump
 
@@ -40,7 +40,6 @@ def command(
     dry_run: DryRunOption = False,
     diff: DiffOption = False,
     output_format: FormOption = "text",
-    color: ColorOption = "auto",
 ) -> int:
     """Give RPCs a new version, request and response together.
 
@@ -53,4 +52,4 @@ def command(
     )
     if diff:
         return present_patch(result, result.change.patch(), result.reasons)
-    return present(result, output_format, color)
+    return present(result, output_format)

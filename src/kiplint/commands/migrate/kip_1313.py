@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kiplint.cli.options import ColorOption, FormOption
+from kiplint.cli.options import FormOption
 from kiplint.cli.output import present, present_patch
 from kiplint.commands.migrate.bump import DiffOption, DryRunOption
 from kiplint.commands.migrate.run import migrate_kip_1313
@@ -42,7 +42,6 @@ def command(
     dry_run: DryRunOption = False,
     diff: DiffOption = False,
     output_format: FormOption = "text",
-    color: ColorOption = "auto",
 ) -> int:
     """Migrate RPCs to header versions and request header 3 (KIP-1313).
 
@@ -60,4 +59,4 @@ def command(
     )
     if diff:
         return present_patch(result, result.change.patch(), result.reasons)
-    return present(result, output_format, color)
+    return present(result, output_format)

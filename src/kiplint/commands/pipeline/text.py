@@ -60,7 +60,7 @@ def _plain(value: object) -> object:
 
 def write_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], nothing: str = "none") -> None:
     """Write a table below its title to standard output, fitted to the terminal."""
-    color = use_color("auto", sys.stdout)
+    color = use_color(sys.stdout)
     cells = [[(cell(value), "") for value in row] for row in rows]
     if title:
         sys.stdout.write(f"{paint(printable(title), BOLD, color)}\n")
