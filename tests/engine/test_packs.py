@@ -98,7 +98,10 @@ def test_a_pack_in_json5_finds_mistakes(file: Path) -> None:
             rule(fix="sugestion"),
             '10: house/one: fix: there is no fixer "sugestion" for a field; did you mean suggestion?',
         ),
-        (rule(fix="frozen"), 'fix: there is no fixer "frozen" for a field; there are ' + ", ".join(FIXERS_OF_FIELDS)),
+        (
+            rule(fix="header-map"),
+            'fix: there is no fixer "header-map" for a field; there are ' + ", ".join(FIXERS_OF_FIELDS),
+        ),
     ],
 )
 def test_mistakes_in_rules(file: Path, bad: dict[str, Any], problem: str) -> None:

@@ -73,11 +73,6 @@ def comments_of(data: bytes) -> list[str]:
     return [comment.body(text) for comment in comments(text)]
 
 
-def comment_words(data: bytes) -> list[str]:
-    """The words of the comments, in their order; the stars that lines of a block comment begin with are none."""
-    return [word for comment in comments_of(data) for word in comment.split() if word.strip("*")]
-
-
 def is_within(small: Iterable[str], large: Iterable[str]) -> bool:
     """Whether all of the first are among the second, in the same order."""
     rest = iter(large)

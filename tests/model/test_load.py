@@ -150,7 +150,7 @@ RULE = "shape/unknown-enum-value"
             '"leaderEpoch" is not a value of "entityType"; it is one of unknown, transactionalId, producerId, groupId, '
             "topicName, brokerId",
         ),
-        (" topicName ", "coerced-value", '" topicName " is read as "topicName"; write "topicName"'),
+        (" topicName ", "coerced-value", '" topicName " is read as "topicName"'),
     ],
 )
 def test_words_that_are_not_kafka_s(word: str, kind: str, detail: str) -> None:

@@ -193,12 +193,6 @@ def test_a_session(editor: Editor) -> None:
     assert diagnostic["codeDescription"]["href"].endswith("/rules/fields.md#fieldsdefault-invalid")
     assert (diagnostic["source"], len(diagnostic["data"])) == ("kiplint", 32)
 
-    answer = editor.request("textDocument/hover", textDocument={"uri": editor.uri(name)}, position=place["start"])
-    assert answer["contents"]["value"].startswith("**fields/default-invalid**: ")
-    assert answer["range"] == place
-    nowhere = {"line": 0, "character": 0}
-    assert editor.request("textDocument/hover", textDocument={"uri": editor.uri(name)}, position=nowhere) is None
-
     (suppression,) = editor.actions(name, place)
     assert suppression["title"] == "Suppress fields/default-invalid here, with a reason"
     suppressed = apply(REQUEST, suppression["edit"]["changes"][editor.uri(name)])
@@ -220,6 +214,7 @@ def test_fixes_are_those_of_check(editor: Editor) -> None:
 
 
 WHOLE = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+WHOLE_FILE: dict[str, Any] = {"range": WHOLE, "context": {"diagnostics": []}}
 
 
 def test_a_row_of_changes_is_checked_once_and_late(editor: Editor) -> None:
@@ -276,7 +271,7 @@ def test_other_documents_are_left_alone(editor: Editor) -> None:
     for uri in ("untitled:Untitled-1", "file:///a%00b/X.json", "git:/a/X.json"):
         item = {"uri": uri, "languageId": "json", "version": 1, "text": REQUEST}
         editor.notify("textDocument/didOpen", textDocument=item)
-        assert editor.request("textDocument/hover", textDocument={"uri": uri}, position=WHOLE["start"]) is None
+        editor.request("textDocument/codeAction", textDocument={"uri": uri}, **WHOLE_FILE)  # is answered
 
 
 def test_a_configuration_that_cannot_be_read_is_the_only_diagnostic(editor: Editor) -> None:
@@ -294,7 +289,7 @@ HOSTILE = (
     '{"jsonrpc": null}',
     '{"jsonrpc": "2.0", "id": {}, "method": "shutdown"}',
     '{"jsonrpc": "2.0", "method": "textDocument/didOpen"}',
-    '{"jsonrpc": "2.0", "id": 8, "method": "textDocument/hover", "params": []}',
+    '{"jsonrpc": "2.0", "id": 8, "method": "textDocument/codeAction", "params": []}',
     '{"jsonrpc": "2.0", "id": 9, "method": "\\u001b[31m\\n::error::x", "params": {}}',
     "[" * 100_000,
 )

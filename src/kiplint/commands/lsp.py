@@ -25,7 +25,7 @@ def command(
 ) -> int:
     """Run the language server for editors.
 
-    Editors show findings as you type, their fixes, and the reasons for the rules.
+    Editors show findings as you type, with their fixes and links to the rules.
     """
     try:
         from kiplint.server.app import server

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import msgspec
@@ -65,10 +64,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     fixable: Annotated[bool, Meta(description="Whether there is a `fix`; a safe one makes nothing worse.")]
     url: Annotated[str, Meta(description="Where the rule is documented; left out for a user's own rules.")] = ""
     fix: Annotated[Fix | None, Meta(description="The fix; left out where there is none.")] = None
-    fixes: Annotated[
-        tuple[Fix, ...],
-        Meta(description="All fixes, the likeliest first, where several compete; `fix` is the first."),
-    ] = ()
     instead: Annotated[
         str,
         Meta(
@@ -83,11 +78,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def span(self) -> Span:
         """The place in the file."""
         return Span(self.line, self.column, self.end_line, self.end_column)
-
-    @property
-    def choices(self) -> tuple[Fix, ...]:
-        """All fixes that resolve the finding, the likeliest first; each does so alone."""
-        return self.fixes or ((self.fix,) if self.fix else ())
 
     @property
     def summary(self) -> str:
@@ -113,10 +103,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The same finding at another place."""
         return replace(self, path=path, **asdict(span))
 
-    def fixed_by(self, fixes: Sequence[Fix]) -> Self:
-        """The same finding with these fixes, the likeliest first; each resolves it alone."""
-        first = fixes[0] if fixes else None
-        return replace(self, fix=first, fixable=first is not None, fixes=tuple(fixes) if len(fixes) > 1 else ())
+    def fixed_by(self, fix: Fix | None) -> Self:
+        """The same finding with this fix."""
+        return replace(self, fix=fix, fixable=fix is not None)
 
 
 def fingerprint(*parts: str) -> str:

@@ -40,13 +40,11 @@ _SPECS: dict[str, tuple[type[msgspec.Struct], ...]] = {
 }
 _FIXERS_OF = {
     "": "instead suggestion",
-    "problem": "json5 trailing-comma byte-order-mark block-comment unused-ignore closing-bracket coerced-value "
-    "misspelt-property",
-    "field": "default-null default-octal written-type flag owner-versions",
-    "message": "header-map frozen header-zero next-api-key flexible-versions",
-    "header_range": "header-start header-overlap header-order header-gap",
+    "problem": "json5 trailing-comma byte-order-mark unused-ignore misspelt-property",
+    "field": "default-null written-type",
+    "message": "header-map flexible-versions",
+    "header_range": "header-overlap header-gap",
     "rpc": "lagging-message",
-    "note": "version-before",
 }
 FIXERS: Mapping[str, str] = {name: kind for kind, names in _FIXERS_OF.items() for name in names.split()}
 """The fixers that a rule may name, and the kind of element that each is for; the first two are for all."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 from msgspec.structs import asdict
@@ -18,9 +18,8 @@ from kiplint.text.tree import Locator
 LONGEST_NAME = 256
 
 
-FixFunction = Callable[[Violation, str, Mapping[str, bytes]], Sequence[Fix]]
-"""Takes a violation, the pointer of its finding and the files that may be changed; returns the fixes, likeliest first.
-"""
+FixFunction = Callable[[Violation, str, Mapping[str, bytes]], Fix | None]
+"""Takes a violation, the pointer of its finding and the files that may be changed; returns the fix."""
 
 
 def locate_findings(

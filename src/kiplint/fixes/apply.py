@@ -80,10 +80,6 @@ class FixedSet(msgspec.Struct, frozen=True):
     refusals: tuple[tuple[Finding, Regression | None], ...] = ()
 
 
-TEXT: Final = "syntax/"
-"""The rules about texts. All other rules read a definition out of the text as far as it is JSON."""
-
-
 def fix_set(
     files: Files,
     check: Check,
@@ -95,11 +91,10 @@ def fix_set(
 ) -> FixedSet:
     """Apply all fixes of the findings of `check`; `unsafe` ones, which a person has to review, only where that is set.
 
-    Fixes that collide are applied in separate rounds, and those of texts that are no JSON before all others. Where
-    fixes make anything worse (see `regressions`), those of the same element are not applied; if that does not help, no
-    unsafe one of the files of the RPC, and then none of these. `findings` are those of the files, where they are known;
-    `others` gives the findings of the rules that `check` does not run; `releases` decide what is released, by default
-    all versions of the files.
+    Fixes that collide are applied in separate rounds. Where fixes make anything worse (see `regressions`), those of the
+    same element are not applied; else no unsafe one of the files of the RPC, and else none of these. `findings` are
+    those of the files, where they are known; `others` gives the findings of the rules that `check` does not run;
+    `releases` decide what is released, by default all versions of the files.
     """
 
     def check_all(files: Files) -> CheckedFiles:
@@ -109,7 +104,6 @@ def fix_set(
     refusals: dict[str, tuple[Finding, Regression | None]] = {}
     for _ in range(MOST_ROUNDS):
         candidates = [item for item in state.own if item.fix and (unsafe or item.fix.applicability == "safe")]
-        candidates = [item for item in candidates if item.rule.startswith(TEXT)] or candidates
         batch = without_collisions(item for item in candidates if item.fingerprint not in refusals)
         state, refused_now = accept_fixes(state, batch, check_all, releases)
         refusals |= {finding.fingerprint: (finding, reason) for finding, reason in refused_now}
@@ -254,20 +248,12 @@ def regressions(
     """What a change makes worse: what breaks in released versions, as `diff` has it, and new findings.
 
     Every stable version of `before` may be released. A change that is only `likely` right may break what no byte shows,
-    and anything in versions that no release has, if the `releases` are known. What a file that could not be read has
-    beside mistakes in its text is not new.
+    and anything in versions that no release has, if the `releases` are known.
     """
     allowed_breaks, known_releases = (LIKELY, releases) if likely else (HARMLESS, None)
     yield from breaks_between(before.tree, after.tree, allowed_breaks, known_releases)
-    hidden_paths = unreadable(before.findings) - unreadable(after.findings)
-    visible = [item for item in after.findings if item.path not in hidden_paths or item.rule.startswith(TEXT)]
     changed_paths = {path for path in after.files if before.files.get(path) != after.files[path]}
-    yield from new_findings(before.findings, visible, changed_paths)
-
-
-def unreadable(findings: Iterable[Finding]) -> set[str]:
-    """The files with a mistake in the JSON, which hides all other findings."""
-    return {finding.path for finding in findings if finding.rule == "syntax/invalid-json"}
+    yield from new_findings(before.findings, after.findings, changed_paths)
 
 
 def new_findings(before: Sequence[Finding], after: Sequence[Finding], paths: Collection[str]) -> Iterator[Regression]:

@@ -1,284 +1,110 @@
-"""The fixers of definitions: each turns the violation of a rule into edits; and the fixes of a violation."""
+"""The fixers of definitions: each turns the violation of a rule into the edits that resolve it."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, lru_cache
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
+from kiplint.engine.finding import Fix
 from kiplint.engine.ruleset import Violation
-from kiplint.fixes import texts  # noqa: F401  # registers its fixers
-from kiplint.fixes.case import FIXERS, FixerCase, Fixes, fixer
 from kiplint.fixes.edits import FIELD, MESSAGE, map_text, note_edit, set_property
 from kiplint.model.fields import Field
 from kiplint.model.headers import HeaderRange, derived_header, derived_map
-from kiplint.model.message import Message, rpc_of
+from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
-from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
-from kiplint.model.types import NO_VALUE, PRIMITIVES, coerce
+from kiplint.model.types import PRIMITIVES
+from kiplint.text.diagnose import read_json5
 from kiplint.text.edit import Edit
-from kiplint.text.source import (
-    Document,
-    NotEditable,
-    delete_items,
-    insert_property,
-    rename_key,
-    replace_value,
-)
-from kiplint.text.tree import Node
-from kiplint.text.words import nearest
+from kiplint.text.lines import without_blanks
+from kiplint.text.source import Document, NotEditable, delete_items, insert_property, rename_key, replace_value
+from kiplint.text.tree import Node, is_identifier
 from kiplint.versions import ALL, NONE, VersionRange
 
 
-@fixer
-def header_map(case: FixerCase) -> Fixes:
-    """Declare the headers that the versions have by flexibleVersions, in all messages that lack it."""
-    messages: Iterable[Message] = case.element.schemas.headerless
-    return case.safe(edit for message in messages for edit in _declare_headers(case, message))
+@lru_cache(maxsize=8)
+def _document(data: bytes, path: str) -> Document:
+    return Document(data, path)
 
 
-@fixer
-def header_start(case: FixerCase) -> Fixes:
-    """Let the first range start at 0."""
-    entry: HeaderRange = case.element
-    node = case.find(case.pointer)
-    if node.key is None or len(entry.versions.parts) != 1:
-        return ()
-    return case.safe([rename_key(case.document, node, str(VersionRange.of(0, entry.versions.highest)))])
+class FixerCase:
+    """A violation for a fixer, with the pointer of its finding and the files of its set."""
+
+    def __init__(self, violation: Violation, pointer: str, files: Mapping[str, bytes]) -> None:
+        self.violation = violation
+        self.element: Any = violation.element
+        """What violates the rule. A rule names fixers for its own kind of element only."""
+        self.pointer = pointer
+        self._files = files
+
+    @cached_property
+    def document(self) -> Document:
+        """The file that the finding is in."""
+        path = self.violation.location.file
+        return _document(self._files[path], path)
+
+    def document_of(self, message: Message) -> Document | None:
+        """The file of a message of the set, None when it is not among those that may be changed."""
+        return _document(self._files[message.file], message.file) if message.file in self._files else None
+
+    def find(self, pointer: str) -> Node:
+        """The value at a pointer into that file; raises NotEditable when there is none."""
+        node = self.document.find(pointer)
+        if node is None:
+            raise NotEditable(f"there is no {pointer}")
+        return node
+
+    def item(self) -> tuple[Node, Node]:
+        """The object or list around the value at the pointer, and the value; raises NotEditable for the document."""
+        node = self.find(self.pointer)
+        if node is self.document.root:
+            raise NotEditable(f"{self.pointer} is the document")
+        return self.document.way(self.pointer)[-2], node
+
+    def write_value(self, node: Node, value: object) -> Edit:
+        """The edit that writes a value as JSON in the place of another."""
+        return replace_value(self.document, node, msgspec.json.encode(value).decode())
+
+    def safe(self, edits: Iterable[Edit]) -> Fix:
+        """A fix that certainly does what is meant."""
+        return Fix("safe", tuple(edits))
+
+    def unsafe(self, edits: Iterable[Edit]) -> Fix:
+        """A fix that most likely does what is meant; a person has to review it."""
+        return Fix("unsafe", tuple(edits))
 
 
-@fixer
-def header_gap(case: FixerCase) -> Fixes:
-    """Let either range beside the gap have its versions, first that whose header they have by flexibleVersions."""
-    entry: HeaderRange = case.element
-    before = entry.furthest
-    if before is None or not entry.gap or min(before.header, entry.header) < 0:
-        return ()
-    if any(len(neighbour.versions.parts) != 1 for neighbour in (before, entry)):
-        return ()
-    longer = str(VersionRange.of(before.versions.lowest, entry.gap.highest))
-    sooner = str(VersionRange.of(entry.gap.lowest, entry.versions.highest))
-    choices = [(before.pointer, longer), (entry.pointer, sooner)]
-    if derived_header(entry.message, entry.gap.highest) == entry.header:
-        choices.reverse()
-    return case.unsafe(*([rename_key(case.document, case.find(pointer), key)] for pointer, key in choices))
+Fixer = Callable[[FixerCase], Fix | None]
+FIXERS: Final[dict[str, Fixer]] = {}
+"""The fixers by the names that rules have for them."""
 
 
-@fixer
-def header_overlap(case: FixerCase) -> Fixes:
-    """Let the range before end where this one starts."""
-    entry: HeaderRange = case.element
-    before = entry.previous
-    if before is None or before.versions.lowest >= entry.versions.lowest:
-        return ()
-    shorter = VersionRange.of(before.versions.lowest, entry.versions.lowest - 1)
-    return case.unsafe([rename_key(case.document, case.find(before.pointer), str(shorter))])
+def fixer(function: Fixer) -> Fixer:
+    """Register a fixer, a function that returns None for what it cannot resolve; rules name it with hyphens."""
+    FIXERS[function.__name__.replace("_", "-")] = function
+    return function
 
 
-@fixer
-def header_order(case: FixerCase) -> Fixes:
-    """Let this range and the one before trade headers; where the one before needs its own, both have that."""
-    entry: HeaderRange = case.element
-    before = entry.previous
-    if before is None or before.header < 0 or entry.header < 0:
-        return ()
-    trades = derived_header(before.message, before.versions.lowest) <= entry.header
-    headers = [(entry, before.header), *([(before, entry.header)] if trades else [])]
-    return case.unsafe(case.write_value(case.find(entry.pointer), str(header)) for entry, header in headers)
-
-
-def _declare_headers(case: FixerCase, message: Message) -> Iterable[Edit]:
-    document = case.document_of(message)
-    if document is None or message.flexible_problem or (message.flexible and not message.flexible.open):
-        return ()
-    text = map_text(derived_map(message), document.indent_unit)
-    return set_property(document, document.root, "headerVersions", text, MESSAGE)
-
-
-_PAIRS: Final = (("request", "response"), ("coordinator-key", "coordinator-value"))
-
-
-@fixer
-def lagging_message(case: FixerCase) -> Fixes:
-    """Let the request or response whose versions end first go as far as the other."""
-    rpc: Rpc = case.element
-    message = rpc.lagging if rpc.rpc_name not in FROZEN else None
-    document = case.document_of(message) if message else None
-    node = document.find("/validVersions") if document else None
-    if message is None or document is None or node is None or not message.valid:
-        return ()
-    valid = message.valid
-    highest = max(side.valid.highest for side in (rpc.request, rpc.response) if side)
-    if highest <= valid.highest or len(valid.parts) > 1:
-        return ()
-    versions = replace_value(document, node, f'"{VersionRange.of(valid.lowest, highest)}"')
-    next_version = valid.highest + 1
-    words = f"Versions {next_version} to {highest} come" if next_version < highest else f"Version {highest} comes"
-    note = note_edit(document, f"{words} with the {'response' if message is rpc.request else 'request'}.")
-    return case.unsafe([versions, *note])
-
-
-@fixer
-def frozen(case: FixerCase) -> Fixes:
-    """The versions that a frozen request or response has, none of them flexible, and the header that it has."""
-    message: Message = case.element
-    if message.rpc_name not in FROZEN:
-        return ()
-    values = {"/validVersions": str(FROZEN[message.rpc_name]), "/flexibleVersions": "none"}
-    nodes = ((case.document.find(pointer), value) for pointer, value in values.items())
-    edits = [case.write_value(node, value) for node, value in nodes if node is not None]
-    return case.unsafe([*edits, *_one_header(case.document, derived_header(message, 1, NONE))])
-
-
-@fixer
-def header_zero(case: FixerCase) -> Fixes:
-    """Header 0 for all versions."""
-    return case.unsafe(_one_header(case.document, 0))
-
-
-def _one_header(document: Document, header: int) -> Iterable[Edit]:
-    """A header map with one range for all versions: its first entry is changed, the others go, and comments stay."""
-    node = document.find("/headerVersions")
-    if node is None or node.kind != "object" or not node.children:
-        return
-    first, *others = node.children
-    if (first.key, document.text[first.start : first.end]) != ("0+", f'"{header}"'):
-        yield rename_key(document, first, "0+")
-        yield replace_value(document, first, f'"{header}"')
-    yield from delete_items(document, node, others) if others else ()
-
-
-@fixer
-def next_api_key(case: FixerCase) -> Fixes:
-    """The API key after all that the set has; the other message of a copied RPC is given the same."""
-    message: Message = case.element
-    node = case.at("apiKey")
-    if not message.is_newcomer:
-        return ()
-    types = next((pair for pair in _PAIRS if message.type in pair), (message.type,))
-    keys = [other.api_key for other in message.schemas.messages if other.type in types and other.api_key is not None]
-    return case.unsafe([case.write_value(node, max(keys) + 1)])
-
-
-@fixer
-def flexible_versions(case: FixerCase) -> Fixes:
-    """The versions from the first tagged one on, or as in the other message of the RPC; else all, or none.
-
-    A message of a single version is most likely new, and new messages are flexible.
-    """
-    message: Message = case.element
-    if message.declares_flexible:
-        return ()
-    tagged = [field.tagged.lowest for field in message.all_fields if field.tagged]
-    name = rpc_of(message.name)
-    partner = message.schemas.by_name.get(f"{name}{'Response' if message.type == 'request' else 'Request'}")
-    if tagged:
-        likely = [VersionRange.of(min(tagged))]
-    elif message.is_rpc and partner and partner.declares_flexible and not partner.flexible_problem:
-        likely = [partner.flexible]
-    else:
-        likely = [NONE, ALL] if message.valid.highest else [ALL, NONE]
-    document = case.document
-    return case.unsafe(
-        *(insert_property(document, document.root, "flexibleVersions", f'"{versions}"', MESSAGE) for versions in likely)
-    )
-
-
-@fixer
-def flag(case: FixerCase) -> Fixes:
-    """A bool, where the default is not a third state such as -1."""
-    field: Field = case.element
-    edits = [case.write_value(case.at("type"), "bool")]
-    default = case.document.find(f"{field.pointer}/default")
-    if default is not None:
-        if field.default not in ("0", "1"):
-            return ()
-        edits.append(case.write_value(default, "true" if field.default == "1" else "false"))
-    return case.unsafe(edits)
-
-
-_WORD: Final = re.compile(r"[A-Za-z0-9_]+")
-_CONTAINERS: Final = frozenset({"array", "list", "seq", "vector"})
-
-
-@fixer
-def coerced_value(case: FixerCase) -> Fixes:
-    """Write the value as Kafka's reader reads it."""
-    container, node = case.item()
+def make_fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
+    """The fix of a violated rule that names a fixer; None if the fixer cannot resolve this case."""
+    function = FIXERS.get(violation.rule.spec.fix)
+    if function is None or violation.location.file not in files:
+        return None
     try:
-        value = json.loads(case.document.text[node.start : node.end])
-    except (ValueError, RecursionError):
-        return ()
-    path = [int(token) if token.isdigit() else token for token in case.pointer.split("/")[1:]]
-    kafka_value = coerce(path, value)
-    if kafka_value is NO_VALUE:
-        return ()
-    if kafka_value is None:
-        return case.safe(delete_items(case.document, container, [node]))
-    if isinstance(value, (dict, list)):
-        inner = case.document.text[node.start : node.end]
-        return case.safe([replace_value(case.document, node, f"[{inner}]")])
-    return case.safe([case.write_value(node, kafka_value)])
+        fix = function(FixerCase(violation, pointer, files))
+    except NotEditable:
+        return None
+    if fix is None or not fix.edits:
+        return None
+    return replace(fix, changes=violation.rule.spec.changes) if fix.applicability == "unsafe" else fix
 
 
-@fixer
-def default_null(case: FixerCase) -> Fixes:
-    """Null in quotes, which changes the default, where the field is nullable; else no default, as Kafka reads it."""
-    field: Field = case.element
-    node = case.at("default")
-    if field.nullable and field.versions <= field.nullable:
-        return case.unsafe([case.write_value(node, "null")])
-    container, item = case.item()
-    return case.safe(delete_items(case.document, container, [item]))
-
-
-@fixer
-def default_octal(case: FixerCase) -> Fixes:
-    """The number without its leading zeros; unsafe where Java reads the digits as an octal number."""
-    field: Field = case.element
-    node = case.at("default")
-    if field.default_mistake != "octal":
-        return ()
-    decimal = str(int(field.default))
-    edits = [case.write_value(node, decimal)]
-    digits = field.default.lstrip("+-")
-    if not set(digits) <= set("01234567") or int(digits, 8) == abs(int(decimal)):
-        return case.safe(edits)
-    sign = "-" if field.default.startswith("-") else ""
-    changes = f"the default in Java from {sign}{int(digits, 8)} to {decimal}"
-    return tuple(replace(choice, changes=changes) for choice in case.unsafe(edits))
-
-
-@fixer
-def written_type(case: FixerCase) -> Fixes:
-    """An array as Kafka writes it, for the notation of another language; unsafe for a misspelt primitive."""
-    field: Field = case.element
-    node = case.at("type")
-    words = _WORD.findall(field.type)
-    primitives = [word for word in words if word in PRIMITIVES]
-    others = {word.lower() for word in words if word not in PRIMITIVES}
-    if len(primitives) == 1 and others <= _CONTAINERS and not _WORD.fullmatch(field.type):
-        return case.safe([case.write_value(node, f"[]{primitives[0]}")])
-    new_type = ("[]" if field.is_array else "") + field.type_hint
-    return case.unsafe([case.write_value(node, new_type)]) if field.type_hint and new_type != field.type else ()
-
-
-@fixer
-def misspelt_property(case: FixerCase) -> Fixes:
-    """Rename the property to the nearest known name, unless that is present."""
-    container, node = case.item()
-    if node.key is None:
-        return ()
-    spec: type[MessageSpec | FieldSpec | StructSpec] = MessageSpec if container is case.document.root else FieldSpec
-    if case.pointer.startswith("/commonStructs/") and case.pointer.count("/") == 3:
-        spec = StructSpec
-    present = {child.key for child in container.children}
-    nearest_name = nearest(node.key, [name for name in spec.__struct_encode_fields__ if name not in present])
-    return case.unsafe([rename_key(case.document, node, nearest_name)]) if nearest_name else ()
+# What a rule says to write
 
 
 _PROPERTY: Final = re.compile(r'"([A-Za-z0-9+-]+)": ?(.+)', re.DOTALL)
@@ -286,26 +112,15 @@ _HEADER_ENTRY: Final = "/headerVersions/"
 
 
 @fixer
-def instead(case: FixerCase) -> Fixes:
+def instead(case: FixerCase) -> Fix | None:
     """Apply the rule's `instead` as a safe fix."""
     return case.safe(_instead_edits(case))
 
 
 @fixer
-def suggestion(case: FixerCase) -> Fixes:
+def suggestion(case: FixerCase) -> Fix | None:
     """Apply the rule's `instead` as an unsafe fix."""
     return case.unsafe(_instead_edits(case))
-
-
-@fixer
-def owner_versions(case: FixerCase) -> Fixes:
-    """The versions that the field and its owner have; the nullable versions are narrowed with them."""
-    field: Field = case.element
-    versions = field.versions & field.owner.versions
-    node = case.document.find(f"{field.pointer}/nullableVersions")
-    is_narrower = node is not None and not field.nullable <= versions
-    nullable = [case.write_value(node, str(field.nullable & versions))] if node and is_narrower else []
-    return case.unsafe([*_instead_edits(case), *nullable])
 
 
 def _instead_edits(case: FixerCase) -> tuple[Edit, ...]:
@@ -344,17 +159,172 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fixes:
-    """The fixes of a violated rule that names a fixer; none if the fixer cannot resolve this case."""
-    function = FIXERS.get(violation.rule.spec.fix)
-    if function is None or violation.location.file not in files:
-        return ()
+# The text
+
+
+@fixer
+def byte_order_mark(case: FixerCase) -> Fix | None:
+    """Remove the mark, although an editor may depend on it."""
+    return case.unsafe(_without_text(case, "byte-order-mark"))
+
+
+@fixer
+def trailing_comma(case: FixerCase) -> Fix | None:
+    """Remove the comma."""
+    return case.safe(_without_text(case, "trailing-comma"))
+
+
+def _without_text(case: FixerCase, kind: str) -> list[Edit]:
+    problem = case.element.problem
+    return [case.document.edit(problem.start, problem.end, "")] if problem.kind == kind else []
+
+
+@fixer
+def unused_ignore(case: FixerCase) -> Fix | None:
+    """Remove an ignore comment that ignores nothing, unless its rule may be misspelt."""
+    document, problem = case.document, case.element.problem
+    if not problem.removable:
+        return None
+    start, end = problem.start, problem.end
+    if document.begins_line(start):
+        return case.unsafe([document.edit(document.line_start(start), document.next_line(start), "")])
+    return case.unsafe([document.edit(without_blanks(document.text, start, " \t"), end, "")])
+
+
+MOST_LITERAL: Final = 1000
+"""The characters of a literal of JSON5 that is read, which takes long."""
+
+
+@fixer
+def json5(case: FixerCase) -> Fix | None:
+    """Write a name, a string or a whole number as JSON: in double quotes, and in decimal digits."""
+    problem = case.element.problem
+    if problem.kind != "json5-only" or problem.end - problem.start > MOST_LITERAL:
+        return None
+    source = case.document.text[problem.start : problem.end]
     try:
-        fixes = function(FixerCase(violation, pointer, files))
-    except NotEditable:
+        value = source if is_identifier(source) else read_json5(source)
+    except ValueError:
+        return None
+    if not isinstance(value, (str, int)) or source in ("Infinity", "NaN"):
+        return None
+    text = json.dumps(value, ensure_ascii=not str(value).isprintable())
+    return case.safe([case.document.edit(problem.start, problem.end, text)])
+
+
+@fixer
+def misspelt_property(case: FixerCase) -> Fix | None:
+    """Rename the property to the name that is probably meant, unless that is present."""
+    container, node = case.item()
+    name = case.element.problem.intended_property
+    if not name or any(child.key == name for child in container.children):
+        return None
+    return case.unsafe([rename_key(case.document, node, name)])
+
+
+# Fields
+
+
+@fixer
+def default_null(case: FixerCase) -> Fix | None:
+    """Null in quotes, which changes the default, where the field is nullable; else no default, as Kafka reads it."""
+    field: Field = case.element
+    container, node = case.item()
+    if field.nullable and field.versions <= field.nullable:
+        return case.unsafe([case.write_value(node, "null")])
+    return case.safe(delete_items(case.document, container, [node]))
+
+
+@fixer
+def written_type(case: FixerCase) -> Fix | None:
+    """An array as Kafka writes it, for the notation of another language; unsafe for a misspelt primitive."""
+    field: Field = case.element
+    if not field.meant_type or field.meant_type == field.type:
+        return None
+    edits = [case.write_value(case.find(case.pointer), field.meant_type)]
+    is_certain = field.meant_type.removeprefix("[]") in PRIMITIVES.intersection(re.findall(r"\w+", field.type))
+    return case.safe(edits) if is_certain else case.unsafe(edits)
+
+
+# Versions of messages
+
+
+@fixer
+def flexible_versions(case: FixerCase) -> Fix | None:
+    """The versions from the first tagged one on, or as in the other message of the RPC; else all, or none.
+
+    A message of a single version is most likely new, and new messages are flexible.
+    """
+    message: Message = case.element
+    if message.declares_flexible:
+        return None
+    tagged = [field.tagged.lowest for field in message.all_fields if field.tagged]
+    partner = message.schemas.partner_of(message)
+    if tagged:
+        versions = VersionRange.of(min(tagged))
+    elif message.is_rpc and partner and partner.declares_flexible and not partner.flexible_problem:
+        versions = partner.flexible
+    else:
+        versions = NONE if message.valid.highest else ALL
+    document = case.document
+    return case.unsafe(insert_property(document, document.root, "flexibleVersions", f'"{versions}"', MESSAGE))
+
+
+@fixer
+def lagging_message(case: FixerCase) -> Fix | None:
+    """Let the request or response whose versions end first go as far as the other."""
+    rpc: Rpc = case.element
+    message = rpc.lagging if rpc.rpc_name not in FROZEN else None
+    document = case.document_of(message) if message else None
+    node = document.find("/validVersions") if document else None
+    if message is None or document is None or node is None or not message.valid:
+        return None
+    valid = message.valid
+    highest = max(side.valid.highest for side in (rpc.request, rpc.response) if side)
+    if highest <= valid.highest or len(valid.parts) > 1:
+        return None
+    versions = replace_value(document, node, f'"{VersionRange.of(valid.lowest, highest)}"')
+    next_version = valid.highest + 1
+    words = f"Versions {next_version} to {highest} come" if next_version < highest else f"Version {highest} comes"
+    note = note_edit(document, f"{words} with the {'response' if message is rpc.request else 'request'}.")
+    return case.unsafe([versions, *note])
+
+
+# Header versions
+
+
+@fixer
+def header_map(case: FixerCase) -> Fix | None:
+    """Declare the headers that the versions have by flexibleVersions, in all messages that lack it."""
+    messages: Iterable[Message] = case.element.schemas.headerless
+    return case.safe(edit for message in messages for edit in _declare_headers(case, message))
+
+
+def _declare_headers(case: FixerCase, message: Message) -> Iterable[Edit]:
+    document = case.document_of(message)
+    if document is None or message.flexible_problem or (message.flexible and not message.flexible.open):
         return ()
-    changes = violation.rule.spec.changes
-    return tuple(
-        replace(choice, changes=choice.changes or changes) if choice.applicability == "unsafe" else choice
-        for choice in fixes
-    )
+    text = map_text(derived_map(message), document.indent_unit)
+    return set_property(document, document.root, "headerVersions", text, MESSAGE)
+
+
+@fixer
+def header_gap(case: FixerCase) -> Fix | None:
+    """Let a range beside the gap have its versions: the later one if that is their header by flexibleVersions."""
+    entry: HeaderRange = case.element
+    before = entry.furthest
+    if before is None or not entry.gap or min(before.header, entry.header) < 0:
+        return None
+    wider = entry if derived_header(entry.message, entry.gap.highest) == entry.header else before
+    return case.unsafe([rename_key(case.document, case.find(wider.pointer), str(wider.versions | entry.gap))])
+
+
+@fixer
+def header_overlap(case: FixerCase) -> Fix | None:
+    """Let the range before end where this one starts."""
+    entry: HeaderRange = case.element
+    before = entry.previous
+    if before is None or before.versions.lowest >= entry.versions.lowest:
+        return None
+    shorter = VersionRange.of(before.versions.lowest, entry.versions.lowest - 1)
+    return case.unsafe([rename_key(case.document, case.find(before.pointer), str(shorter))])

@@ -61,9 +61,8 @@ def entity_problems(message: Message) -> Iterator[Problem]:
 def _entity_problem(field: Field, word: str, *, suggests: bool) -> Problem:
     pointer, text = f"{field.pointer}/entityType", printable(word[:40])
     if field.entity_type in _FINE and word.strip():
-        return Problem(
-            "coerced-value", f'"{text}" is read as "{field.entity_type}"; write "{field.entity_type}"', pointer
-        )
+        detail = f'"{text}" is read as "{field.entity_type}"'
+        return Problem("coerced-value", detail, pointer, word=f'"{field.entity_type}"')
     entity_types = WORDS["entityType"]
     hint = (suggests and did_you_mean(word.strip(), entity_types)) or f"; it is one of {', '.join(entity_types)}"
     return Problem(ENTITY_KIND, f'"{text}" is not a value of "entityType"{hint}', pointer, word=word)

@@ -125,9 +125,9 @@ class _Repair:
             return self._missing_properties()
         return self._wrong_value()
 
-    def _note(self, kind: str, detail: str, pointer: str | None = None) -> None:
+    def _note(self, kind: str, detail: str, pointer: str | None = None, word: str = "") -> None:
         where = self.pointer if pointer is None else pointer
-        self.problems.setdefault((kind, where), Problem(kind, detail, where))
+        self.problems.setdefault((kind, where), Problem(kind, detail, where, word=word))
 
     @property
     def _schema(self) -> Mapping[str, Any]:
@@ -160,8 +160,11 @@ class _Repair:
     def _wrong_value(self) -> bool:
         read = coerce(self.path, self.value)
         if read is not NO_VALUE:
-            text = _quote(self.value)
-            self._note("coerced-value", f"{text} is read as {_quote(read)}; write {_json(read)}")
+            detail = f"{_quote(self.value)} is read as {_quote(read)}"
+            if read is None or isinstance(self.value, dict):
+                self._note("coerced-value", f"{detail}; {'drop it' if read is None else 'put it into a list'}")
+            else:
+                self._note("coerced-value", detail, word=_json(read))
         elif self.property_name in WORDS and not isinstance(self.value, (dict, list)):
             self._note("unknown-enum-value", self._enum_detail())
         else:
@@ -199,7 +202,7 @@ _EXPECTED = {
 
 
 def _json(value: Any) -> str:
-    return "nothing" if value is None else msgspec.json.encode(value).decode()
+    return msgspec.json.encode(value).decode()
 
 
 def _quote(value: Any) -> str:

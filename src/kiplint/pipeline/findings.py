@@ -14,7 +14,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import PARTNER_MISSING
 from kiplint.engine.run import check_both
-from kiplint.fixes.fixers import make_fixes
+from kiplint.fixes.fixers import make_fix
 from kiplint.model.message import partner_file
 from kiplint.pipeline.changes import group_of
 from kiplint.pipeline.rows import Row, arrow, spread, table
@@ -68,7 +68,7 @@ def check_set(tree: str, files: Sequence[Mapping[str, Any]], rules: Rules) -> It
     together: list[Finding] = []
     problem = None
     try:
-        found = check_both([(file["name"], file["data"]) for file in files], {*alone}, rules.scopes, make_fixes)
+        found = check_both([(file["name"], file["data"]) for file in files], {*alone}, rules.scopes, make_fix)
         together = found.together
         for finding in found.alone:
             alone[finding.path].append(finding)

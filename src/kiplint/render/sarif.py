@@ -101,22 +101,22 @@ def _results(report: Report, rules: Mapping[str, int]) -> Iterator[dict[str, Any
 
 
 def _fixes(report: Report, finding: Finding) -> dict[str, Any]:
-    """The `fixes` of a result, but those in a file whose text is not known, or at an offset without a column."""
-    items = []
-    for fix in finding.choices:
-        texts = [report.sources.get(edit.path, b"") for edit in fix.edits]
-        starts = ((edit.start, text) for edit, text in zip(fix.edits, texts, strict=True))
-        if not all(text and (start or not text.startswith(BOM_UTF8)) for start, text in starts):
-            continue
-        replacements: dict[str, list[dict[str, Any]]] = {}
-        for edit, text in zip(fix.edits, texts, strict=True):
-            replacements.setdefault(edit.path, []).append(_replacement(edit, text))
-        changes = [
-            {"artifactLocation": {"uri": uri(report.in_repository(path))}, "replacements": some}
-            for path, some in replacements.items()
-        ]
-        items.append({"description": {"text": DESCRIPTIONS[fix.applicability]}, "artifactChanges": changes})
-    return {"fixes": items} if items else {}
+    """The `fixes` of a result; none in a file whose text is not known, or at an offset without a column."""
+    fix = finding.fix
+    if fix is None:
+        return {}
+    texts = [report.sources.get(edit.path, b"") for edit in fix.edits]
+    starts = ((edit.start, text) for edit, text in zip(fix.edits, texts, strict=True))
+    if not all(text and (start or not text.startswith(BOM_UTF8)) for start, text in starts):
+        return {}
+    replacements: dict[str, list[dict[str, Any]]] = {}
+    for edit, text in zip(fix.edits, texts, strict=True):
+        replacements.setdefault(edit.path, []).append(_replacement(edit, text))
+    changes = [
+        {"artifactLocation": {"uri": uri(report.in_repository(path))}, "replacements": some}
+        for path, some in replacements.items()
+    ]
+    return {"fixes": [{"description": {"text": DESCRIPTIONS[fix.applicability]}, "artifactChanges": changes}]}
 
 
 def _replacement(edit: Edit, text: bytes) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Findings as the protocol has them: diagnostics, code actions, and hover texts."""
+"""Findings as the protocol has them: diagnostics and code actions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pygls.uris import from_fs_path
 from pygls.workspace import PositionCodec, ServerTextPosition
 
 from kiplint.engine.finding import Finding, Span
-from kiplint.engine.rule import Rule
 from kiplint.text.edit import Edit
 from kiplint.text.lines import character_of, decode_text, lines_of
 
@@ -84,19 +83,18 @@ class Actions:
         """The fixes of the findings that a range touches, the safe ones preferred, and comments that suppress them."""
         for finding in findings:
             problem = diagnostic(finding, self._positions)
-            if not touches(problem.range, selection):
+            if selection.end < problem.range.start or problem.range.end < selection.start:
                 continue
-            instead = f": write {finding.instead}" if finding.instead else ""
-            for number, fix in enumerate(finding.choices, 1):
+            if fix := finding.fix:
                 is_safe = fix.applicability == "safe"
-                title = f"Fix {finding.rule}{instead}" if number == 1 else f"Fix {finding.rule}, choice {number}"
-                effect = f"changes {fix.changes}" if fix.changes else "review it"
+                instead = f": write {finding.instead}" if finding.instead else ""
+                effect = "" if is_safe else f" (changes {fix.changes})"
                 yield types.CodeAction(
-                    title=title if is_safe else f"{title} ({effect})",
+                    title=f"Fix {finding.rule}{instead}{effect}",
                     kind=types.CodeActionKind.QuickFix,
                     diagnostics=[problem],
-                    is_preferred=(is_safe and number == 1) or None,
-                    edit=self._workspace_edit(fix.edits),
+                    is_preferred=is_safe or None,
+                    edit=self.workspace_edit(fix.edits),
                 )
             yield types.CodeAction(
                 title=f"Suppress {finding.rule} here, with a reason",
@@ -105,13 +103,8 @@ class Actions:
                 edit=types.WorkspaceEdit({self._uri: [self._suppression(finding)]}),
             )
 
-    def fix_all(self, findings: Iterable[Finding]) -> Iterator[types.CodeAction]:
-        """The fixes of the findings as one action; nothing where there are none."""
-        edits = [edit for finding in findings if finding.fix for edit in finding.fix.edits]
-        if edits:
-            yield types.CodeAction("Fix all that is certain", FIX_ALL, edit=self._workspace_edit(edits))
-
-    def _workspace_edit(self, edits: Iterable[Edit]) -> types.WorkspaceEdit:
+    def workspace_edit(self, edits: Iterable[Edit]) -> types.WorkspaceEdit:
+        """The edits of files, as those of documents."""
         changes: dict[str, list[types.TextEdit]] = {}
         for edit in edits:
             data = self._sources[edit.path]
@@ -128,29 +121,3 @@ class Actions:
         start = types.Position(finding.line - 1, 0)
         text = f"{indent}// kiplint: ignore[{finding.rule}] TODO: why{newline}"
         return types.TextEdit(types.Range(start, start), text)
-
-
-def hover(
-    findings: Iterable[Finding], rules: Mapping[str, Rule], positions: Positions, position: types.Position
-) -> types.Hover | None:
-    """The rules of the findings at a position: why there is each, and where it comes from and is documented."""
-    here = types.Range(position, position)
-    ranges = ((finding, positions.range_of_span(finding.span)) for finding in findings if finding.rule in rules)
-    touched = [(finding, found) for finding, found in ranges if touches(found, here)]
-    if not touched:
-        return None
-    parts = dict.fromkeys(explanation(rules[finding.rule]) for finding, _ in touched)
-    text = types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts))
-    return types.Hover(text, touched[0][1])
-
-
-def explanation(rule: Rule) -> str:
-    """Why there is a rule, its source, and a link to its page, as Markdown."""
-    source = f"\n\nSource: {rule.source}." if rule.source else ""
-    page = f"\n\n[Documentation of the rule]({rule.url})" if rule.url else ""
-    return f"**{rule.id}**: {rule.spec.why}{source}{page}"
-
-
-def touches(one: types.Range, other: types.Range) -> bool:
-    """Whether two ranges have a position in common."""
-    return one.start <= other.end and other.start <= one.end

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from lsprotocol import types
@@ -12,11 +12,16 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
 from kiplint import __version__
+from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Finding
+from kiplint.engine.run import Input, check_set
+from kiplint.fixes.apply import CheckedFiles, Files, accept_fixes, without_collisions
+from kiplint.fixes.fixers import make_fix
 from kiplint.server import answers
-from kiplint.server.check import CheckedDirectory, check_documents
-from kiplint.sources.disk import show_path
-from kiplint.sources.schema_files import SourceError
+from kiplint.sources.disk import show_path, with_siblings
+from kiplint.sources.schema_files import SourceError, definitions, is_other_json
+from kiplint.text.edit import Edit
 
 DELAY: Final = 0.3
 """Seconds after the last change in a directory until its open documents are checked."""
@@ -24,11 +29,52 @@ DELAY: Final = 0.3
 WATCHED: Final = ("**/*.json", "**/kiplint.toml", "**/.kiplint.toml", "**/pyproject.toml")
 
 
-class CheckedDocument(NamedTuple):
-    """An open document, and what the last check of its directory found."""
+class CheckedDirectory(NamedTuple):
+    """The findings in the open documents of a directory, by path, and what their fixes are tried with.
 
-    document: TextDocument
-    directory: CheckedDirectory
+    `state` has all files of the directory, by the paths that findings have; `check` checks other bytes of them.
+    """
+
+    findings: Mapping[str, list[Finding]] = {}
+    state: CheckedFiles = CheckedFiles({}, ())
+    check: Callable[[Files], CheckedFiles] = lambda files: CheckedFiles(files, ())
+
+    def safe_edits(self, findings: Iterable[Finding]) -> list[Edit]:
+        """The edits of the safe fixes that can all be applied, and make nothing worse."""
+        safe = (finding for finding in findings if finding.fix and finding.fix.applicability == "safe")
+        batch = without_collisions(safe)
+        _, refusals = accept_fixes(self.state, batch, self.check)
+        refused = [finding for finding, _ in refusals]
+        return [edit for finding in batch if finding.fix and finding not in refused for edit in finding.fix.edits]
+
+
+def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDirectory:
+    """Check the documents of a directory, by path, with the other definitions there as context.
+
+    Documents that are excluded or are no definitions have no findings. Raises UsageError for a configuration that
+    cannot be read, and SourceError for a definition that cannot.
+    """
+    configuration = configure(directory)
+    rules = configuration.rules()
+    contents: dict[str, bytes | None] = {
+        path: data
+        for path, data in documents.items()
+        if configuration.keeps(path) and not is_other_json(data, os.path.basename(path))
+    }
+    if not contents:
+        return CheckedDirectory()
+    schemas = with_siblings(directory, contents, configuration.keeps)
+    files = definitions(schemas.files, certain=False)[0]  # a broken file counts beside definitions only
+
+    def check(data: Files) -> CheckedFiles:
+        inputs = (Input(file.path, data[file.path], file.is_reported) for file in files)
+        is_single = len(files) == 1
+        result = check_set(inputs, rules, directory=schemas.directory, single_file=is_single, fixer=make_fix)
+        return CheckedFiles(data, result.findings)
+
+    state = check({file.path: file.data for file in files})
+    findings = {path: [item for item in state.own if item.path == show_path(path)] for path in contents}
+    return CheckedDirectory(findings, state, check)
 
 
 class Server(LanguageServer):
@@ -48,7 +94,8 @@ class Server(LanguageServer):
 
     def check_all_later(self) -> None:
         """Check all open documents, after a change on disk."""
-        for directory in {os.path.dirname(document.path) for document in self._documents()}:
+        documents = filter(may_be_definition, self.workspace.text_documents.values())
+        for directory in {os.path.dirname(document.path) for document in documents}:
             self.check_later(directory)
 
     def check(self, directory: str) -> None:
@@ -71,26 +118,19 @@ class Server(LanguageServer):
                 types.PublishDiagnosticsParams(document.uri, diagnostics, document.version)
             )
 
-    def checked(self, uri: str) -> CheckedDocument | None:
-        """An open document with its findings as it is now; None for any other document."""
-        document = self.workspace.get_text_document(uri)
+    def checked(self, document: TextDocument) -> CheckedDirectory | None:
+        """What is known of the directory of an open document as it is now; None for any other document."""
         directory = os.path.dirname(document.path)
         if document.path not in self.documents_in(directory):
             return None
         if directory in self._timers:
             self.check(directory)
-        return CheckedDocument(document, self._checked[directory])
+        return self._checked[directory]
 
     def documents_in(self, directory: str) -> dict[str, TextDocument]:
         """The open documents of a directory, by path."""
-        return {
-            document.path: document for document in self._documents() if os.path.dirname(document.path) == directory
-        }
-
-    def _documents(self) -> list[TextDocument]:
-        """The open documents that may be definitions."""
-        documents = self.workspace.text_documents.values()
-        return [document for document in documents if may_be_definition(document)]
+        documents = filter(may_be_definition, self.workspace.text_documents.values())
+        return {document.path: document for document in documents if os.path.dirname(document.path) == directory}
 
 
 def may_be_definition(document: TextDocument) -> bool:
@@ -138,36 +178,26 @@ def did_change_on_disk(ls: Server, params: object) -> None:
     ls.check_all_later()
 
 
-@server.feature(types.TEXT_DOCUMENT_HOVER)
-def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
-    """Answer with the rules of the findings at a position."""
-    if not (checked := ls.checked(params.text_document.uri)):
-        return None
-    document, directory = checked
-    positions = answers.Positions(document.source, ls.workspace.position_codec)
-    findings = directory.findings.get(document.path, ())
-    return answers.hover(findings, directory.rules, positions, params.position)
-
-
 @server.feature(
     types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix, answers.FIX_ALL])
 )
 def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
     """Answer with the fixes of the findings that a range touches; on request with all of the document."""
-    if not (checked := ls.checked(params.text_document.uri)):
+    document = ls.workspace.get_text_document(params.text_document.uri)
+    if not (directory := ls.checked(document)):
         return []
-    document, directory = checked
     findings = directory.findings.get(document.path, [])
     positions = answers.Positions(document.source, ls.workspace.position_codec)
     open_documents = ls.documents_in(os.path.dirname(document.path))
     uris = {show_path(path): other.uri for path, other in open_documents.items()}
     actions = answers.Actions(document.uri, positions, directory.state.files, uris)
-    only = params.context.only
+    only = params.context.only or [types.CodeActionKind.QuickFix]
     result: list[types.CodeAction] = []
-    if not only or is_requested(types.CodeActionKind.QuickFix, only):
+    if is_requested(types.CodeActionKind.QuickFix, only):
         result += actions.quick_fixes(findings, params.range)
-    if only and is_requested(answers.FIX_ALL, only):  # as editors do on saving
-        result += actions.fix_all(directory.safe_fixes(findings))
+    if is_requested(answers.FIX_ALL, only) and (edits := directory.safe_edits(findings)):  # as editors do on saving
+        edit = actions.workspace_edit(edits)
+        result.append(types.CodeAction("Fix all that is certain", answers.FIX_ALL, edit=edit))
     return result
 
 

@@ -118,7 +118,7 @@ def without_refused_fixes(schemas: SchemaFiles, result: Result, check: Check, ch
         others=partial(_findings_to_fix, schemas, check_others, {}),
     )
     refused = {finding.fingerprint for finding, _ in fixed_set.refusals}
-    result.findings = [item.fixed_by(()) if item.fingerprint in refused else item for item in result.findings]
+    result.findings = [item.fixed_by(None) if item.fingerprint in refused else item for item in result.findings]
     return result
 
 
@@ -137,4 +137,4 @@ def _with_data(schemas: SchemaFiles, files: Mapping[str, bytes]) -> SchemaFiles:
 def _without_known_fixes(findings: Sequence[Finding], known: Mapping[str, int]) -> list[Finding]:
     """The findings, of which the known ones (how many, by fingerprint) have lost their fix."""
     flags = zip(findings, are_recorded(findings, known), strict=True)
-    return [finding.fixed_by(()) if is_known else finding for finding, is_known in flags]
+    return [finding.fixed_by(None) if is_known else finding for finding, is_known in flags]

@@ -254,7 +254,7 @@ def _check(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) 
         options.rules,
         directory=schemas.directory,
         single_file=schemas.single_file,
-        fixer=_make_fixes if options.with_fixes or options.fix or options.diff else None,
+        fixer=_make_fix if options.with_fixes or options.fix or options.diff else None,
         base=base.at(schemas.directory) if base else None,
     )
 
@@ -270,11 +270,11 @@ def _check_set(options: CheckOptions, base: BaseState | None, schemas: SchemaFil
     return without_refused_fixes(schemas, result, partial(_check, options, base), check_others)
 
 
-def _make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Sequence[Fix]:
-    """The fixes of a violation. The fixers are imported with the first violation that has one."""
-    from kiplint.fixes.fixers import make_fixes
+def _make_fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
+    """The fix of a violation. The fixers are imported with the first violation that has one."""
+    from kiplint.fixes.fixers import make_fix
 
-    return make_fixes(violation, pointer, files)
+    return make_fix(violation, pointer, files)
 
 
 def _fixes(options: CheckOptions, read: _Read, base: BaseState | None, baseline: BaselineFile | None) -> Fixes:

@@ -250,7 +250,7 @@ def _entry(group: Sequence[Item]) -> Entry:
     (main, origin), *others = items
     changes = tuple(finding for finding, _ in items if isinstance(finding, ChangeFinding))
     as_severe = (finding for finding, _ in items if finding.fix and finding.severity == main.severity)
-    fixes = next((finding.choices for finding in as_severe), ())
+    fix = next((finding.fix for finding in as_severe), None)
     fields = {name: getattr(main, name) for name in Finding.__struct_fields__}
     return Entry(
         **fields,
@@ -258,4 +258,4 @@ def _entry(group: Sequence[Item]) -> Entry:
         breaks=min((change.breaks for change in changes), key=BREAKS.index, default="none"),
         also=tuple(Also(finding.rule, finding.message, finding.path, finding.line) for finding, _ in others),
         changes=changes,
-    ).fixed_by(fixes)
+    ).fixed_by(fix)
