@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.conjecture.providers import HypothesisProvider
@@ -30,8 +28,3 @@ def _constants(_: HypothesisProvider) -> Constants:
 
 
 HypothesisProvider._local_constants = property(_constants)  # type: ignore[assignment, method-assign]
-
-
-def seed(*, other: bool = False) -> int:
-    """What tests that draw by themselves begin with: the same in each run, but in the profile `explore`, or for `other`."""
-    return random.SystemRandom().randrange(1_000_000) if other or not settings.default.derandomize else 1313
