@@ -128,7 +128,7 @@ Proof, by example messages:
 
 Breaks nothing:
 
-- Thing: {TAG_SAID}
+- {TAG_SAID}
 
 """
 
@@ -454,14 +454,3 @@ def test_the_examples_give_only_inputs_that_there_are() -> None:
     names = [name for part in parts for name in yaml.safe_load(part)]
     assert parts
     assert [name for name in names if name not in ACTION["inputs"]] == []
-
-
-def test_the_patch_of_the_summary_fixes_the_finding(runner: Runner, workspace: Path) -> None:
-    lists = field("Sizes", "int64[]", versions="1+", ignorable=True, about="```\n<b>How large.")
-    change(workspace, thing(request=lists))
-    outcome = pull_request(runner)
-    patch = outcome.summary.partition("<details>")[2].partition("</details>")[0]
-    head, fence, rest = patch.partition("````diff\n")
-    assert (head, fence) == ("<summary>What <code>kiplint review --fix</code> would change</summary>\n\n", "````diff\n")
-    git(workspace, "apply", "-", stdin=rest.partition("````\n")[0].encode())
-    assert '"type": "[]int64"' in (workspace / "schemas/ThingRequest.json").read_text("utf-8")

@@ -17,10 +17,10 @@ from kiplint.commands.migrate.run import migrate_bump as migrate_bump
 from kiplint.commands.migrate.run import migrate_kip_1313 as migrate_kip_1313
 from kiplint.commands.negotiate import NegotiationResult as NegotiationResult
 from kiplint.commands.negotiate import negotiate as negotiate
-from kiplint.commands.review.result import Also as Also
-from kiplint.commands.review.result import Entry as Entry
-from kiplint.commands.review.result import ReviewResult as ReviewResult
-from kiplint.commands.review.run import review as review
+from kiplint.commands.review.command import Also as Also
+from kiplint.commands.review.command import Entry as Entry
+from kiplint.commands.review.command import ReviewResult as ReviewResult
+from kiplint.commands.review.command import review as review
 from kiplint.commands.rollout import RolloutDocument as RolloutDocument
 from kiplint.commands.rollout import RolloutResult as RolloutResult
 from kiplint.commands.rollout import RolloutSummary as RolloutSummary

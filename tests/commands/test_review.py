@@ -12,7 +12,7 @@ import pytest
 
 from kiplint import review
 from kiplint.commands.review.base import find_base
-from kiplint.commands.review.result import ReviewDocument
+from kiplint.commands.review.command import ReviewDocument
 from kiplint.engine.errors import UsageError
 from kiplint.sources.schema_files import SourceError
 from sources.support import git, make_repository, write
@@ -120,14 +120,6 @@ def test_one_entry_for_a_cause(checkout: Path) -> None:
     assert entries(select=["rpc"]) == []
 
 
-def test_the_fix_is_in_the_patch(checkout: Path) -> None:
-    write(checkout, things(OLD, field("Sizes", "int64[]", about="How large.", tag=0, taggedVersions="0+")))
-    result = review()
-    assert [entry.rule for entry in result.findings if entry.fix] == ["fields/unknown-type"]
-    git(checkout, "apply", "-", stdin=result.patch)
-    assert b'"[]int64"' in (checkout / "schemas/ThingResponse.json").read_bytes()
-
-
 def test_only_what_the_change_brought_is_fixed(checkout: Path) -> None:
     file = checkout / "schemas/ThingResponse.json"
     sizes, old = (field(name, "int64[]", about="How large.", tag=0, taggedVersions="0+") for name in ("Sizes", "Old"))
@@ -192,7 +184,7 @@ class TestReleased:
 
 
 def test_one_map_of_headers_gives_a_summary_that_is_read(tmp_path: Path) -> None:
-    """The error stands at the file that began; the RPCs that lack headers are one line."""
+    """The RPCs that lack headers are one line."""
     names = [f"Thing{key:02}" for key in range(60)]
     files = {
         f"schemas/{name}{suffix}.json": definition_of(suffix, name=name, key=key)
@@ -203,21 +195,11 @@ def test_one_map_of_headers_gives_a_summary_that_is_read(tmp_path: Path) -> None
     first = "schemas/Thing40Request.json"
     write(work, {first: definition_of("Request", name="Thing40", key=40, headerVersions={"0+": "2"})})
     result = kiplint("review", "--output-format", "json", "--output-format", "markdown=summary.md", cwd=work)
-    findings = json.loads(result.out)["findings"]
-    [missing] = [finding for finding in findings if finding["rule"] == "kip-1313/header-missing"]
-    assert (missing["path"], missing["pointer"]) == (first, "/headerVersions")
+    rules = [finding["rule"] for finding in json.loads(result.out)["findings"]]
+    assert rules.count("kip-1313/header-missing") == 1
     summary = (work / "summary.md").read_text("utf-8")
     assert summary.count("\n") <= 60
-    assert (
-        "\nKIP-1313: Request header 3: 59 missing and 1 wrong. `kiplint migrate kip-1313 PATH` writes what is missing.\n"
-        in summary
-    )
-
-
-def test_missing_maps_of_headers_without_a_base(checkout: Path) -> None:
-    write(checkout, {"schemas/ThingRequest.json": definition_of("Request", headerVersions={"0+": "2"})})
-    [missing] = [finding for finding in review(base="none").findings if finding.rule == "kip-1313/header-missing"]
-    assert (missing.path, missing.pointer) == ("schemas/ThingResponse.json", "")
+    assert "\nKIP-1313: Request header 3: 59 missing and 1 wrong. `kiplint rollout` lists the RPCs.\n" in summary
 
 
 class TestBase:
@@ -229,15 +211,14 @@ class TestBase:
         git(checkout, "checkout", "-q", "trunk")
         commit(checkout, {"README.md": b"Meanwhile."})
         git(checkout, "checkout", "-q", "topic")
-        base = find_base()
-        assert base.revision == git(checkout, "rev-parse", "--short", "1.0.0")
-        assert base.notes == (f"compared with {base.revision}, where the branch left trunk",)
+        base = git(checkout, "rev-parse", "--short", "1.0.0")
+        assert find_base() == (base, f"compared with {base}, where the branch left trunk")
         assert entries() == [("compat/layout-changed", "wire")]
 
     def test_a_branch_without_commits_of_its_own(self, checkout: Path) -> None:
         commit(checkout, things(OLD, SIZE))
         git(checkout, "checkout", "-q", "-b", "topic")
-        assert find_base().reason == "where the branch left trunk"
+        assert find_base()[1].endswith(", where the branch left trunk")
         assert entries() == []
 
     def test_a_symbolic_name_is_resolved(self, checkout: Path) -> None:
@@ -245,13 +226,12 @@ class TestBase:
         git(checkout, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
         git(checkout, "checkout", "-q", "-b", "topic")
         commit(checkout, things(OLD, SIZE))
-        assert find_base().reason == "where the branch left origin/trunk"
+        assert find_base()[1].endswith(", where the branch left origin/trunk")
 
-    def test_the_last_commit_while_something_is_changed(self, checkout: Path) -> None:
+    def test_the_commit_before_on_the_default_branch(self, checkout: Path) -> None:
+        assert find_base()[1].endswith(", the only commit")
         commit(checkout, {"README.md": b"One more."})
-        assert find_base().reason == "the commit before HEAD"
-        write(checkout, things(OLD, SIZE))
-        assert find_base().reason == "the last commit"
+        assert find_base()[1].endswith(", the commit before HEAD")
 
     def test_the_branch_of_a_pull_request(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         git(checkout, "checkout", "-q", "-b", "topic")
@@ -259,12 +239,17 @@ class TestBase:
         git(checkout, "checkout", "-q", "--detach", "trunk")
         git(checkout, "merge", "-q", "--no-ff", "-m", "merge", "topic")
         monkeypatch.setenv("GITHUB_SHA", git(checkout, "rev-parse", "HEAD"))
-        assert find_base().reason == "the branch that the pull request goes into"
+        assert find_base()[1].endswith(", the branch that the pull request goes into")
+        git(checkout.parent, "clone", "-q", "--depth=1", f"file://{checkout}", "shallow")
+        monkeypatch.chdir(checkout.parent / "shallow")
+        with pytest.raises(
+            UsageError, match=r"^the clone lacks the branch .* git fetch --depth=1 origin [0-9a-f]{40};"
+        ):
+            find_base()
 
     def test_mistakes(self, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(SourceError, match="no such revision: nowhere"):
             review(base="nowhere")
-        assert find_base().reason == "the only commit"
         monkeypatch.chdir(tmp_path)
         with pytest.raises(UsageError, match="no git repository"):
             review()
@@ -364,7 +349,7 @@ def test_the_head_is_trusted_on_request(project: Path) -> None:
     files = {"schemas/kiplint.toml": b'ignore = ["*"]'}
     assert findings_with(files, trust_head=True) == [(CONFIG_CHANGED, "warning", "schemas/kiplint.toml")]
     result = review("schemas", base="HEAD", trust_head=True)
-    assert result.findings[0].message == "the change sets ignore otherwise than HEAD, which this review trusts"
+    assert result.findings[0].message == "the change sets other values than HEAD has, which this review trusts"
     assert findings_with(files, base="none") == []
 
 
@@ -382,15 +367,6 @@ def test_a_configuration_that_the_base_lacks(checkout: Path) -> None:
     assert review("schemas", base="HEAD", config="other.toml", trust_head=True).findings == ()
 
 
-def test_new_ignore_comments_are_counted(checkout: Path) -> None:
-    comment = b"// kiplint: ignore-file[fields/unknown-type] It is meant so.\n"
-    commit(checkout, {"schemas/ThingRequest.json": comment + definition_of("Request")})
-    write(checkout, {"schemas/ThingResponse.json": comment + definition_of("Response", OLD)})
-    result = review(base="HEAD")
-    assert result.document.summary.ignores == 1
-    assert result.others == "; 1 new ignore comment; 1 older finding not shown"
-
-
 def test_the_command(checkout: Path) -> None:
     """Its JSON is that of its schema, and an option says how to name a base."""
     write(checkout, things(OLD, SIZE))
@@ -399,12 +375,11 @@ def test_the_command(checkout: Path) -> None:
     assert (result.code, [entry.rule for entry in document.findings]) == (1, ["compat/layout-changed"])
     assert json.loads(result.out)["summary"]["breaks"] == {"wire": 1}
     text = kiplint("review", cwd=checkout)
-    assert text.err.splitlines()[0].endswith(", the last commit")
+    assert text.err.splitlines()[0].endswith(", the only commit")
     assert ", compared with " in text.out.splitlines()[-1]
     clean = kiplint("review", "--base", "none", "--ignore", "fields", cwd=checkout)
     assert (clean, clean.closing) == ((0, "", ""), "2 files checked, no findings\n")
     assert "; name one: --base REV" in kiplint("review", cwd=checkout.parent).err
     assert kiplint("review", "1.0.0", cwd=checkout).err == (
-        "error: 1.0.0 is a revision, not a file or directory of the checkout; "
-        "to compare with a revision, write --base REV\n"
+        "error: no such file or directory: 1.0.0; to compare with a revision, write --base REV\n"
     )

@@ -57,7 +57,7 @@ ReleasedOption = Annotated[
         metavar="GLOB|REV|SET",
         help="A release: a glob of tags, a revision, or a set. A version counts as released when one has it. "
         "Repeatable.",
-        show_default="the configuration's, else the base",
+        show_default="the configuration's, in review else the tags of releases, else the base",
     ),
 ]
 SetsOption = Annotated[

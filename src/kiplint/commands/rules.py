@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kiplint.cli.process import CLEAN
-from kiplint.commands.review.result import CONFIGURATION_CHANGED
+from kiplint.commands.review.base import CONFIGURATION_CHANGED
 from kiplint.engine.config import configure
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import check_selector, matches

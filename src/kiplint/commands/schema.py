@@ -54,7 +54,7 @@ DOCUMENTS: Final = {
     "kip": ("kip", "KipDocument"),
     "migrate": ("migrate.run", "MigrationDocument"),
     "negotiate": ("negotiate", "Negotiation"),
-    "review": ("review.result", "ReviewDocument"),
+    "review": ("review.command", "ReviewDocument"),
     "rollout": ("rollout", "RolloutDocument"),
     "show": ("show", "ShowDocument"),
 }

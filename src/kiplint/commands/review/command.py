@@ -1,23 +1,58 @@
-"""`kiplint review`."""
+"""`kiplint review`: what a change brings, what it breaks, and for whom, in one report with one entry a cause."""
 
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
 
+import msgspec
 import typer
+from msgspec import UNSET, Meta, UnsetType
 
 from kiplint.cli.options import (
     BreaksOption,
     ConfigOption,
     FailOnOption,
     IgnoreOption,
+    ReleasedOption,
     ReportFormatOption,
     SelectOption,
     SeverityOption,
     severities,
 )
 from kiplint.cli.output import report
-from kiplint.commands.review.run import RolloutReport, review
-from kiplint.compat.classify import GRAVE
+from kiplint.commands.check.run import CheckOptions, check_sets
+from kiplint.commands.diff.run import breaks_of, compare
+from kiplint.commands.review.base import (
+    CONFIGURATION_CHANGED,
+    RevisionFiles,
+    changed_configuration,
+    find_base,
+    place_in,
+)
+from kiplint.commands.rollout import RolloutDocument, findings_of, rollout_document
+from kiplint.compat.causes import causes_of, explained_by, rule_in_rpc
+from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding, breaks_of_counts
+from kiplint.compat.released import Releases, releases_note, releases_of
+from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
+from kiplint.compat.tree import Tree, load, load_base, unparsable_files
+from kiplint.engine.config import Configuration, FailOn, Path, configure
+from kiplint.engine.finding import SEVERITIES, Finding, Span
+from kiplint.engine.rule import Breaks
+from kiplint.model.headers import WITH_INSTANCE_ID
+from kiplint.render.report import IGNORE, FindingsSummary, Report, Verdict, at_least, rule_infos, written_by
+from kiplint.sources.git import is_unborn
+from kiplint.sources.schema_files import NothingThereError, SourceError
+from kiplint.sources.tree import home_of
+from kiplint.text.files import DISK
+from kiplint.text.words import plural, tally
+
+RolloutReport = Literal["auto", "always", "never"]
+"""When the rollout of KIP-1313's header is reported: once a definition has headerVersions, always as findings."""
 
 EPILOG = """\b
 Examples:
@@ -40,14 +75,7 @@ def command(
             show_default="where the branch left the default branch; the commit before on the default branch itself",
         ),
     ] = None,
-    released: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="GLOB|REV|SET",
-            help="A release: a glob of tags, a revision, or a set; a version that one has is released. Repeatable.",
-            show_default="the configuration's, else the tags of releases, else the base",
-        ),
-    ] = None,
+    released: ReleasedOption = None,
     rollout: Annotated[
         RolloutReport,
         typer.Option(
@@ -98,3 +126,283 @@ def command(
         config=config,
     )
     return report("review", output_format, work)
+
+
+Origin = Literal["check", "diff", "rollout"]
+
+
+class Also(msgspec.Struct, frozen=True):
+    """A finding with the same cause."""
+
+    rule: str
+    message: str
+    path: str
+    line: int
+
+
+class Entry(Finding, frozen=True, kw_only=True, omit_defaults=True):
+    """A cause: the finding to show, what it breaks, and what else has the same cause."""
+
+    origin: Annotated[Origin, Meta(description="The command that reports it by itself.")]
+    breaks: Annotated[Breaks, Meta(description="The most serious break of its changes.")]
+    also: Annotated[tuple[Also, ...], Meta(description="Findings with the same cause.")] = ()
+    changes: Annotated[tuple[ChangeFinding, ...], Meta(description="The changes behind it, as `diff` has them.")] = ()
+
+    @property
+    def remark(self) -> str:
+        """What the change breaks; for other findings, where the rule comes from."""
+        is_change = self.origin == "diff" and self.breaks != "none"
+        return f"note: breaks {self.breaks}" if is_change else super().remark
+
+    @property
+    def former_place(self) -> tuple[str, Span] | None:
+        """The old file, and the position in it of what changed, where there is one."""
+        return self.changes[0].former_place if self.changes else None
+
+
+class ReviewSummary(FindingsSummary, frozen=True, kw_only=True):
+    """The numbers of a review."""
+
+    older: Annotated[int, Meta(description="Findings that are older than the change.")]
+    breaks: Annotated[dict[str, int], Meta(description="The number of entries that break something, by what.")]
+    additions: Annotated[int, Meta(description="The number of changes that only add.")]
+
+
+class ReviewDocument(msgspec.Struct, frozen=True):
+    """What `kiplint review --output-format json` writes."""
+
+    version: Literal[1]
+    base: Annotated[str, Meta(description="The revision that is compared with; empty for none.")]
+    released: Annotated[tuple[str, ...], Meta(description="The releases; empty where the base counts as released.")]
+    findings: Annotated[tuple[Entry, ...], Meta(description="An entry for each cause, the most severe first.")]
+    additions: Annotated[tuple[ChangeFinding, ...], Meta(description="The changes that break nothing.")]
+    summary: ReviewSummary
+    rollout: Annotated[RolloutDocument | UnsetType, Meta(description="Once a definition has headerVersions.")] = UNSET
+
+
+class ReviewResult(Report, frozen=True):
+    """The result of `review`."""
+
+    findings: tuple[Entry, ...]
+    """An entry for each cause, the most severe first."""
+    additions: tuple[ChangeFinding, ...] = ()
+    """The changes that break nothing."""
+    base: str = ""
+    """The revision that is compared with, or empty."""
+    released: tuple[str, ...] = ()
+    """The releases; empty where the base counts as released."""
+    rollout: tuple[RolloutRow, ...] = ()
+    """The RPCs with their request headers, once a definition has headerVersions."""
+
+    command = "review"
+    renderers = written_by("review", "text", "markdown")
+    headed = True
+
+    def is_listed(self, finding: Finding) -> bool:
+        """Whether text lists a finding: also an info about a change that breaks something."""
+        return super().is_listed(finding) or (isinstance(finding, Entry) and finding.breaks != "none")
+
+    @property
+    def breaks(self) -> Counter[str]:
+        """How many entries break what."""
+        return Counter(entry.breaks for entry in self.findings if entry.breaks != "none")
+
+    @property
+    def verdict(self) -> Verdict:
+        """`1 error and 1 warning in 3 files, compared with 4.1.0: 1 breaks wire; 2 changes that break nothing.`"""
+        counts = tally(self.counts) or "no findings"
+        breaks = f": {breaks_of_counts(self.breaks)}" if self.breaks else ""
+        base = f", compared with {self.base}" if self.base else ""
+        sentence = f"{counts} in {plural(self.files, 'file')}{base}{breaks}{self.others}{self.unlisted}."
+        return Verdict.of(sentence, step=self.fixable)
+
+    @property
+    def others(self) -> str:
+        """What is not shown, and how much is only added."""
+        verb = "breaks" if len(self.additions) == 1 else "break"
+        additions = f"; {plural(len(self.additions), 'change')} that {verb} nothing" if self.additions else ""
+        return additions + super().others
+
+    @property
+    def fix_commands(self) -> tuple[str, str]:
+        """The safe fixes of the change alone, and its others."""
+        since = f" --changed-since {self.base}" if self.base else ""
+        return "`kiplint review --fix`", f"`kiplint check{since} --fix --unsafe-fixes`"
+
+    @property
+    def document(self) -> ReviewDocument:
+        """The JSON document."""
+        return ReviewDocument(
+            version=1,
+            base=self.base,
+            released=self.released,
+            findings=self.findings,
+            additions=self.additions,
+            rollout=rollout_document(self.rollout, WITH_INSTANCE_ID) if self.rollout else UNSET,
+            summary=ReviewSummary(
+                **self.numbers,
+                older=self.older,
+                breaks={what: self.breaks[what] for what in BREAKS if self.breaks[what]},
+                additions=len(self.additions),
+            ),
+        )
+
+
+def review(
+    *paths: Path,
+    base: str | None = None,
+    released: Sequence[Path] = (),
+    rollout: RolloutReport = "auto",
+    trust_head: bool = False,
+    fix: bool = False,
+    whole: bool = False,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    severity: Mapping[str, str] = MappingProxyType({}),
+    fail_on: FailOn | None = None,
+    fail_on_breaks: Sequence[str] = GRAVE,
+    config: Path | Mapping[str, Any] | None = None,
+) -> ReviewResult:
+    """Review how the work tree, or some of its directories and files, differs from a base revision.
+
+    The base is by default the merge base with the default branch, or the commit before HEAD where there is nothing
+    else to compare with; `none` only checks. A version is released when one of `released` has it, as in `diff`, by
+    default the tags of releases. The status is `findings` when an entry is as severe as `fail_on` or breaks one of
+    `fail_on_breaks`; `never` fails nothing. Raises UsageError and SourceError as `check` and `diff` do.
+    """
+    grave_breaks = breaks_of(fail_on_breaks)
+    names = tuple(os.fspath(path) for path in paths) or (os.path.relpath(home_of(os.curdir) or os.curdir),)
+    since, note = find_base(base)
+    base_files = RevisionFiles(since, home_of(os.curdir)) if since and not is_unborn(since) else None
+    files = base_files if base_files and not trust_head else DISK
+    configuration = configure(names[0], files, select=select, ignore=ignore, severity=severity, config=config)
+    if missing := [name for name in names if not os.path.lexists(name)]:
+        raise SourceError(f"no such file or directory: {missing[0]}; to compare with a revision, write --base REV")
+    rules = configuration.rules()
+    checked = check_sets(CheckOptions(names, configuration, rules, changed_since=since or None, strict=True, fix=fix))
+    # The comparison is with what was fixed.
+    comparison = _compare(names, since, [os.fspath(name) for name in released], configuration)
+    rows = _rollout(comparison, configuration, rollout)
+    additions = tuple(change for change in comparison.changes if change.breaks == "none" and change.severity == "info")
+    breaking = [change for change in comparison.changes if change.breaks != "none" or change.severity != "info"]
+    items: list[Item] = [(finding, "check") for finding in checked.findings]
+    if base_files:
+        folders = {*names, *map(os.path.dirname, comparison.sources(1))}
+        changed = changed_configuration(base_files, folders, trusts_head=trust_head)
+        items += [(finding, "check") for finding in changed]
+    items += [(change, "diff") for change in breaking]
+    if rollout == "always":
+        items += [(finding, "rollout") for finding in findings_of(rows, comparison.sources(1))]
+    every_rule = [*configuration.all_rules(), *rules.rules]
+    findings = entries_of(items, {rule.id: rule.supersedes for rule in every_rule})
+    fail_on = fail_on or configuration.config.fail_on
+    is_grave = fail_on != "never" and any(change.breaks in grave_breaks for change in breaking)
+    return ReviewResult(
+        findings=findings,
+        files=checked.files,
+        messages=checked.messages,
+        sources={**comparison.sources(0), **comparison.sources(1), **checked.sources},
+        status="findings" if is_grave or at_least(findings, fail_on) else "ok",
+        sets=(*names, *([f"{since}:"] if since else [])),
+        rules=rule_infos(every_rule, (*findings, *additions), IGNORE)
+        | rule_infos([CONFIGURATION_CHANGED], findings, ""),
+        paths=checked.paths,
+        notes=(*filter(None, [note]), *comparison.notes, *checked.notes),
+        left_out=checked.left_out,
+        harmless=("info",),
+        whole=whole,
+        older=checked.older,
+        additions=additions,
+        base=since,
+        released=comparison.releases.names if comparison.releases else (),
+        rollout=rows,
+    )
+
+
+class Comparison(NamedTuple):
+    """The trees of all paths, before and after, with the changes, the releases, and remarks."""
+
+    trees: Sequence[tuple[Tree, Tree]] = ()
+    changes: Sequence[ChangeFinding] = ()
+    releases: Releases | None = None
+    notes: Sequence[str] = ()
+
+    def sources(self, side: int) -> dict[str, bytes]:
+        """The files before, of side 0, or after, of side 1, by path."""
+        return {path: data for trees in self.trees for path, data in trees[side].sources.items()}
+
+
+def _compare(names: Iterable[str], base: str, released: Sequence[str], configuration: Configuration) -> Comparison:
+    """Compare each path with the base; one that the base lacks is compared with nothing."""
+    if not base:
+        return Comparison()
+    rules, keeps = configuration.rules(), configuration.keeps
+    releases = releases_of(configuration, f"{base}:", released)
+    trees: list[tuple[Tree, Tree]] = []
+    changes: list[ChangeFinding] = []
+    notes: list[str] = []
+    for name in names:
+        if not (place := place_in(name, base)):
+            notes.append(f"{name} is not in {base}, so there is nothing to compare it with")
+            continue
+        try:
+            before, after = load_base(place, None, keeps), load(name, None, keeps)
+        except NothingThereError:
+            continue
+        notes += [f"warning: {path} cannot be read, so it is not compared" for path in unparsable_files(before)]
+        trees.append((before, after))
+        changes += compare((before.name, name), (before, after), rules, releases=releases).changes
+    return Comparison(trees, changes, releases, (*releases_note(releases, f"{base}:"), *notes))
+
+
+def _rollout(comparison: Comparison, configuration: Configuration, when: RolloutReport) -> tuple[RolloutRow, ...]:
+    """The RPCs with their request headers; none unless they are to be reported."""
+    declares_headers = any(b'"headerVersions"' in data for data in comparison.sources(1).values())
+    if when == "never" or (when == "auto" and not declares_headers):
+        return ()
+    rules = rollout_rules(WITH_INSTANCE_ID, configuration.config, configuration.rules().all_rules)
+    return tuple(
+        row
+        for before, after in comparison.trees
+        for row in rollout_of_trees(after, before, WITH_INSTANCE_ID, rules, comparison.releases)
+    )
+
+
+Item = tuple[Finding, Origin]
+"""A finding, and the command that reports it by itself."""
+
+
+def entries_of(items: Iterable[Item], supersedes: Mapping[str, Collection[str]]) -> tuple[Entry, ...]:
+    """An entry for each cause, the most severe first. It shows the most severe finding, preferably with a fix.
+
+    `supersedes` has the rules that a rule explains, by id.
+    """
+    groups: list[list[Item]] = []
+    by_cause: dict[tuple[str, ...], list[Item]] = {}
+    for finding, origin in items:
+        causes = list(causes_of(finding))
+        possible_causes = (*causes, rule_in_rpc(finding, finding.rule))
+        group = next((by_cause[cause] for cause in possible_causes if cause in by_cause), None)
+        is_of_partner = group and finding.rule == group[0][0].rule and finding.path != group[0][0].path
+        if group is None or (origin == "check" and not is_of_partner):
+            groups.append(group := [])
+        group.append((finding, origin))
+        for cause in (*causes, *explained_by(finding, supersedes)):
+            by_cause.setdefault(cause, group)
+    return tuple(sorted(map(_entry, groups), key=lambda entry: SEVERITIES.index(entry.severity)))
+
+
+def _entry(group: Sequence[Item]) -> Entry:
+    items = sorted(group, key=lambda item: SEVERITIES.index(item[0].severity))
+    (main, origin), *others = items
+    changes = tuple(finding for finding, _ in items if isinstance(finding, ChangeFinding))
+    as_severe = (finding for finding, _ in items if finding.fix and finding.severity == main.severity)
+    fix = next((finding.fix for finding in as_severe), None)
+    fields = {name: getattr(main, name) for name in Finding.__struct_fields__}
+    return Entry(
+        **fields,
+        origin=origin,
+        breaks=min((change.breaks for change in changes), key=BREAKS.index, default="none"),
+        also=tuple(Also(finding.rule, finding.message, finding.path, finding.line) for finding, _ in others),
+        changes=changes,
+    ).fixed_by(fix)
