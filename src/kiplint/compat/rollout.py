@@ -32,6 +32,7 @@ WITH_FIELDS: Final = frozenset(
 )
 """The messages with a client instance id of their own, until the header carries it."""
 INSTANCE_ID: Final = "ClientInstanceId"
+FROZEN: Final = "kip-1313/frozen-rpc"
 CHANGED_BY_KIP: Final = frozenset({"OffsetDelete", "GetTelemetrySubscriptions", "PushTelemetry"})
 """The RPCs whose bodies KIP-1313 changes together with the header."""
 
@@ -154,7 +155,7 @@ class _Rollout:
             former = self.former.get(rpc.api_key)
             if former and former.request and rpc.request and not are_related(former.request, rpc.request):
                 del self.former[rpc.api_key]  # the RPC took the key of another one
-        self.frozen = next((rule for rule in rules.rules if rule.spec.fix == "frozen"), None)
+        self.frozen = next((rule for rule in rules.rules if rule.id == FROZEN), None)
         self.missing = next((rule for rule in rules.rules if rule.spec.rollout == "missing"), None)
         self.violations: dict[int, list[Violation]] = {}
         for violation in self._violations(releases):
