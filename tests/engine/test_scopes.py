@@ -29,11 +29,11 @@ def rules() -> Scopes:
 
 
 def alone(files: Files, rules: Scopes) -> list[Finding]:
-    return [finding for file in files for finding in check_both([file], {file[0]}, rules).alone]
+    return [finding for file in files for finding in check_both([file], {file[0]}, rules)[0]]
 
 
 def assert_equal(files: Files, rules: Scopes) -> None:
-    parts = [*alone(files, rules), *check_both(files, set(), rules).together]
+    parts = [*alone(files, rules), *check_both(files, set(), rules)[1]]
     whole = check_set([Input(*file) for file in files], rules.whole).findings
     assert sorted(parts, key=repr) == sorted(whole, key=repr)
 
@@ -71,8 +71,8 @@ def test_every_shipped_rule_states_its_scope() -> None:
 @pytest.mark.parametrize("fresh", [{"XRequest.json", "XResponse.json"}, {"XResponse.json"}])
 def test_one_reading_tells_both_parts_apart(rules: Scopes, second: bytes, fresh: set[str]) -> None:
     files = [("XRequest.json", REQUEST), ("XResponse.json", second)]
-    result = check_both(files, fresh, rules)
-    assert result.alone == alone([file for file in files if file[0] in fresh], rules)
-    assert result.together == check_both(files, set(), rules).together
-    assert result.together
+    by_itself, together = check_both(files, fresh, rules)
+    assert by_itself == alone([file for file in files if file[0] in fresh], rules)
+    assert together == check_both(files, set(), rules)[1]
+    assert together
     assert_equal(files, rules)

@@ -1,8 +1,8 @@
-"""The words of the rule language: the kinds of elements, their facts, the functions, and the fixers."""
+"""The words of the rule language: the kinds of elements, their facts, and the functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -38,16 +38,6 @@ _SPECS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "field": (FieldSpec,),
     "struct": (FieldSpec, StructSpec),
 }
-_FIXERS_OF = {
-    "": "instead suggestion",
-    "problem": "json5 trailing-comma byte-order-mark unused-ignore misspelt-property",
-    "field": "default-null written-type",
-    "message": "header-map flexible-versions",
-    "header_range": "header-overlap header-gap",
-    "rpc": "lagging-message",
-}
-FIXERS: Mapping[str, str] = {name: kind for kind, names in _FIXERS_OF.items() for name in names.split()}
-"""The fixers that a rule may name, and the kind of element that each is for; the first two are for all."""
 
 
 def register(kind: str, elements: type, names: Collection[str]) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from kiplint.engine.errors import ExpressionError, UsageError
 from kiplint.engine.expression import Expressions, split_location
-from kiplint.engine.language import FIXERS, KINDS, NAMED_KINDS, all_properties, properties
+from kiplint.engine.language import KINDS, NAMED_KINDS, all_properties, properties
 from kiplint.engine.rule import (
     Case,
     ConditionalSeverity,
@@ -29,6 +29,8 @@ from kiplint.text.words import did_you_mean
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OF_PROBLEMS = "{detail}"
+FIXERS = ("instead", "suggestion")
+"""The fixers that a rule of a user's pack may name; the others are each made for a shipped rule."""
 
 
 def shipped(name: str) -> str:
@@ -117,10 +119,8 @@ def mistakes(rule: Rule) -> Iterator[tuple[str, str, str]]:
         yield "id", spec.id, f"there is no {kind} {spec.id}{did_you_mean(spec.id, names)}"
     if not (spec.message or spec.says or spec.fields):
         yield "message", spec.id, "a rule has a `message`, or `says`, or `fields`"
-    fixers = [name for name, elements in FIXERS.items() if elements in ("", kind)]
-    if spec.fix and spec.fix not in fixers:
-        hint = did_you_mean(spec.fix, fixers) or f"; there are {', '.join(fixers)}"
-        yield "fix", spec.fix, f'there is no fixer "{spec.fix}" for a {kind}{hint}'
+    if spec.fix not in ("", *FIXERS) and not rule.is_shipped:
+        yield "fix", spec.fix, f"there is no fixer {spec.fix} for rules of your own; there are {' and '.join(FIXERS)}"
     for part, text, check in _texts(rule, Expressions(kind, rule.params)):
         try:
             check()

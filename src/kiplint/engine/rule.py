@@ -17,11 +17,6 @@ Word = Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$(?!\n)")]
 
 
 Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
-PARTNER_MISSING = frozenset(
-    ("rpc/request-missing", "rpc/response-missing", "rpc/coordinator-pair-missing", "compat/message-removed")
-)
-"""The rules about an RPC or a record that lacks one of its two messages."""
-
 RULES_PAGES = "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules"
 
 
@@ -127,7 +122,7 @@ class RuleSpec(_RuleObject):
         str,
         Meta(
             description="The name of a fixer: `instead` writes what the rule says to, `suggestion` does so only when "
-            "selected for unsafe fixes; others are made for one rule, and for one kind of element."
+            "selected for unsafe fixes; others are made for shipped rules."
         ),
     ] = ""
     changes: Annotated[str, Meta(description="What an unsafe fix changes beside the text, such as the Java class.")] = (

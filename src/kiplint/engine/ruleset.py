@@ -153,7 +153,7 @@ class CompiledRule:
             for element in self._concerned(elements, self.params):
                 for unmet in unmet_requirements(element, self.rule.spec.fields):
                     location = location_of(unmet.element, unmet.at)
-                    yield self._violation(element, unmet.message, location, unmet.instead)
+                    yield self._violation(element, unmet.message, location)
         if self._broken:
             for element in self._broken(elements, self.params):
                 yield self._describe(element)

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, cast
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from kiplint.engine.finding import Finding, location_of
+from kiplint.engine.finding import Finding, Fix, Severity, Span, fingerprint, location_of
 from kiplint.engine.rule import Rule, Scope
 from kiplint.engine.ruleset import RuleSet, Violation
+from kiplint.engine.suppression import apply_ignores, parse_suppressions
 from kiplint.model.load import MESSAGE_PROBLEMS, Definition, ProblemElement, load
 from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.text.lines import decode_text
+from kiplint.text.show import printable
+from kiplint.text.tree import Locator
 
-if TYPE_CHECKING:
-    from kiplint.engine.locate import FixFunction
-
+LONGEST_NAME = 256
 IGNORE_MARK = b"kiplint:"
+
+FixFunction = Callable[[Violation, str, Mapping[str, bytes]], Fix | None]
+"""Takes a violation, the pointer of its finding and the files that may be changed; returns the fix."""
 
 
 class Input(NamedTuple):
@@ -85,8 +90,6 @@ def _of_whole_set(violations: Iterable[Violation]) -> Iterator[Finding]:
     """The findings that no single file causes, at the directory."""
     for violation in violations:
         if isinstance(violation.element, SchemaSet) and violation.severity != "off":
-            from kiplint.engine.locate import locate_file
-
             yield locate_file(violation, os.path.basename(violation.location.file.rstrip("/")))
 
 
@@ -100,9 +103,75 @@ def _locate(
     files = {definition.file: definition.data for definition in definitions}
     for definition in definitions:
         if definition.file in by_file or IGNORE_MARK in definition.data:
-            from kiplint.engine.locate import locate_findings
+            yield from _locate_in_file(definition, by_file.get(definition.file, ()), rules, fixer, files)
 
-            yield from locate_findings(definition, by_file.get(definition.file, []), rules, fixer, files)
+
+def _locate_in_file(
+    definition: Definition,
+    violations: Iterable[Violation],
+    rules: RuleSet,
+    fixer: FixFunction | None,
+    files: Mapping[str, bytes],
+) -> list[Finding]:
+    """The findings of one file in the order of its lines, without ignored findings and with the useless ignores."""
+    text = decode_text(definition.data)
+    locator = Locator(text)
+
+    def find(violation: Violation) -> Finding:
+        finding = _locate_at(violation, locator)
+        if fixer is None or not violation.rule.spec.fix:
+            return finding
+        return finding.fixed_by(fixer(violation, finding.pointer, files))
+
+    misspelt = definition.message.misspelt_by_owner if definition.message else {}
+
+    def is_misspelt(violation: Violation) -> bool:
+        """Whether it asks for a property that is there but misspelt, which is a finding of its own."""
+        name, _, _ = violation.instead.partition(":")
+        return name.strip('"') in misspelt.get(violation.location.pointer, ())
+
+    findings = [find(item) for item in violations if item.severity != "off" and not is_misspelt(item)]
+    findings, problems = apply_ignores(parse_suppressions(text), findings, rules)
+    elements = [ProblemElement(problem, definition.file) for problem in problems]
+    findings += map(find, rules.violations("problem", elements))
+    return sorted(findings, key=lambda finding: (finding.line, finding.column, finding.rule, finding.message))
+
+
+def locate_file(violation: Violation, name: str) -> Finding:
+    """The finding about a whole file or directory, which its fingerprint has as `name`."""
+    return _finding(violation, Span(1, 1, 1, 1), "", name)
+
+
+def _locate_at(violation: Violation, locator: Locator) -> Finding:
+    where = violation.location
+    pointer = where.pointer
+    if where.name:
+        inner = f"{pointer}/{where.name}"
+        parent = locator.node(pointer)
+        pointer = pointer if locator.node(inner) is parent else inner
+    span = locator.span(pointer) if where.start < 0 else locator.span_of(where.start, where.end)
+    return _finding(violation, Span(*span), pointer, locator.names(pointer))
+
+
+def _finding(violation: Violation, span: Span, pointer: str, place: str) -> Finding:
+    """The finding of a violation; `place` is what its fingerprint has beside the rule and the message."""
+    rule, message_name = violation.rule, violation.location.message_name[:LONGEST_NAME]
+    return Finding(
+        rule=rule.id,
+        severity=cast("Severity", violation.severity),
+        message=printable(violation.message),
+        path=violation.location.file,
+        **asdict(span),
+        pointer=pointer,
+        message_name=message_name,
+        source=rule.source,
+        fingerprint=fingerprint(rule.id, message_name, place),
+        fixable=False,
+        url=rule.url,
+        instead=printable(violation.instead),
+        help=printable(violation.help),
+        place=place,
+    )
 
 
 def _at_reported_message(violation: Violation, paths: set[str]) -> Violation:
@@ -172,20 +241,14 @@ def scopes_of(rules: RuleSet) -> Scopes:
     return Scopes(rules, alone, together, frozenset(rule.id for rule in alone.rules))
 
 
-class ScopeFindings(NamedTuple):
-    """The findings of some files of a set by themselves, and those of the set."""
-
-    alone: list[Finding]
-    together: list[Finding]
-
-
 def check_both(
     files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scopes, fixer: FixFunction | None = None
-) -> ScopeFindings:
+) -> tuple[list[Finding], list[Finding]]:
     """Check a set, as pairs of path and bytes, and those of its files alone that are `fresh`.
 
-    Files with ignore comments are always checked with the set, because the comments also apply to rules of the set, and
-    their findings count as those of the set.
+    Returns the findings of these files by themselves, and those of the set. Files with ignore comments are always
+    checked with the set, because the comments also apply to rules of the set, and their findings count as those of the
+    set.
     """
     definitions = [load(file, data) for file, data in files]
     messages = tuple(definition.message for definition in definitions if definition.message)
@@ -197,11 +260,12 @@ def check_both(
         *file_violations(definitions, {definition.file for definition in definitions} - whole, rules.together),
         *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.together)),
     ]
-    result = ScopeFindings([], [])
+    by_itself: list[Finding] = []
+    together: list[Finding] = []
     for finding in _locate(definitions, violations, rules.whole, fixer):
         alone = finding.rule in rules.narrow and finding.path not in ignoring
-        (result.alone if alone else result.together).append(finding)
-    return result
+        (by_itself if alone else together).append(finding)
+    return by_itself, together
 
 
 def _at_a_file(violation: Violation, schemas: SchemaSet) -> Violation:

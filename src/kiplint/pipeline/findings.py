@@ -12,7 +12,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
-from kiplint.engine.rule import PARTNER_MISSING
 from kiplint.engine.run import check_both
 from kiplint.fixes.fixers import make_fix
 from kiplint.model.message import partner_file
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
     from kiplint.pipeline.lake import Lake
     from kiplint.pipeline.rules import Rules
+
+PARTNER_MISSING = ("rpc/request-missing", "rpc/response-missing", "rpc/coordinator-pair-missing")
+"""The rules about an RPC or a record that lacks one of its two messages."""
 
 
 def findings(lake: Lake, rules: Rules) -> DataFrame:
@@ -68,9 +70,10 @@ def check_set(tree: str, files: Sequence[Mapping[str, Any]], rules: Rules) -> It
     together: list[Finding] = []
     problem = None
     try:
-        found = check_both([(file["name"], file["data"]) for file in files], {*alone}, rules.scopes, make_fix)
-        together = found.together
-        for finding in found.alone:
+        by_itself, together = check_both(
+            [(file["name"], file["data"]) for file in files], {*alone}, rules.scopes, make_fix
+        )
+        for finding in by_itself:
             alone[finding.path].append(finding)
     except (UsageError, RecursionError) as error:
         problem = str(error)

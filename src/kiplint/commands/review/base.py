@@ -13,9 +13,9 @@ from kiplint.compat.since import sources_in
 from kiplint.engine.config import FILES, Config, read_config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Location
-from kiplint.engine.locate import locate_file
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.ruleset import Violation
+from kiplint.engine.run import locate_file
 from kiplint.limits import BASELINE_BYTES, TEXT_BYTES
 from kiplint.sources.disk import show_path
 from kiplint.sources.git import LINK, SUBMODULE, TreeEntry, is_revision, is_unborn, open_repository
