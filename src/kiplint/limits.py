@@ -58,7 +58,6 @@ UNFOLDED_FIELDS = Limit(100_000, "fields, structs unfolded", "layouts that are c
 UNFOLDED_LEVELS = Limit(64, "levels of structs", "layouts that are compared", beyond=FINDING)
 ARCHIVE_ENTRIES = Limit(100_000, "entries", "an archive", "unpack it, and name the directory of the definitions")
 ARCHIVE_BYTES = Limit(256 << 20, "bytes, unpacked", "an archive", ARCHIVE_ENTRIES.remedy)
-ARCHIVE_HEADER = Limit(32 << 20, "bytes in its directory", "an archive", ARCHIVE_ENTRIES.remedy)
 _FOLDER = "name the folder of the definitions, as in REV:path"
 GIT_LISTING = Limit(64 << 20, "bytes in its list of files", "a git repository", _FOLDER)
 GIT_OBJECTS = Limit(256 << 20, "bytes of the objects of a request", "a git repository", _FOLDER)

@@ -83,39 +83,26 @@ def test_nothing_in_it() -> None:
     assert error("w.jar") == "no such file or directory: w.jar"
 
 
-@pytest.mark.parametrize("entry", ["../A.json", "a/../../A.json", "/etc/A.json", "a/../A.json"])
-def test_entries_that_lead_out(entry: str) -> None:
-    make_zip("x.zip", {entry: GOOD, "B.json": GOOD})
-    assert error("x.zip") == f"cannot read x.zip: its entry {entry} leads out of the archive"
-
-
-def test_links_are_passed_over() -> None:
+def test_links_and_entries_that_lead_out_are_passed_over() -> None:
     with zipfile.ZipFile("x.zip", "w") as archive:
         link = zipfile.ZipInfo("S.json")
         link.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(link, "/etc/passwd")
-        archive.writestr("A.json", GOOD)
+        for path in ("../A.json", "a/../../A.json", "/etc/A.json", "./A.json"):
+            archive.writestr(path, GOOD)
     (result,) = sets("x.zip")
     assert ([file.path for file in result.files], result.links) == (["x.zip!/A.json"], ("x.zip!/S.json",))
 
 
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_entries_of_one_name() -> None:
-    with zipfile.ZipFile("x.zip", "w") as out:
-        out.writestr("A.json", GOOD)
-        out.writestr("A.json", OTHER)
-    assert error("x.zip") == "cannot read x.zip: it has two entries A.json"
-
-
-def test_encrypted() -> None:
+def test_encrypted_or_compressed_in_an_unusual_way() -> None:
     make_zip("x.zip", {"A.json": GOOD})
-    with open("x.zip", "r+b") as file:
-        data = bytearray(file.read())
-        for mark, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
-            data[data.index(mark) + at] |= 1
-        file.seek(0)
-        file.write(data)
-    assert error("x.zip") == "cannot read x.zip: its entry A.json is encrypted"
+    data = bytearray(Path("x.zip").read_bytes())
+    for mark, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        data[data.index(mark) + at] |= 1
+    Path("x.zip").write_bytes(data)
+    assert "is encrypted" in error("x.zip")
+    make_zip("y.zip", {"A.json": GOOD}, zipfile.ZIP_LZMA)
+    assert error("y.zip") == "cannot read y.zip: its entry A.json is compressed in an unusual way"
 
 
 def test_large_entries_are_read_in_part() -> None:
@@ -140,9 +127,6 @@ def test_too_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     assert paths("x.zip") == ["x.zip!/A.json"]
     monkeypatch.setattr(archive, "ARCHIVE_ENTRIES", Limit(3_000, "entries", "an archive"))
     assert error("x.zip") == "cannot read x.zip: it has more than 3,000 entries"
-    monkeypatch.setattr(archive, "ARCHIVE_HEADER", Limit(1 << 10, "bytes", "an archive"))
-    line = "it has more than 1,024 bytes"
-    assert error("x.zip") == f"cannot read x.zip: {line}"
 
 
 def test_sizes_that_are_not_true() -> None:
@@ -200,11 +184,7 @@ def test_shared_by_all_and_removed(bundle: Path, tmp_path: Path) -> None:
     assert len(paths("2.0.0:", repository=name)) == 4
 
 
-def test_errors(bundle: Path) -> None:
-    assert error("1.0.1:", repository=bundle.name) == "no such revision: 1.0.1; did you mean 1.0.0?"
-    assert error(bundle.name) == (
-        "a bundle.bundle is a git bundle: name a revision (REV:path), and the bundle as its repository"
-    )
+def test_broken_bundles(bundle: Path) -> None:
     write(bundle.parent, {"cut.bundle": bundle.read_bytes()[:-30], "no.bundle": b"# v2 git bundle\nrubbish\n"})
     for name in ("cut.bundle", "no.bundle"):
         assert error("1.0.0:", repository=name).startswith(f"cannot read the bundle {name}: ")

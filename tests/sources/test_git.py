@@ -10,7 +10,6 @@ import pytest
 
 from kiplint.limits import GIT_OBJECTS, Limit
 from kiplint.pipeline import commits
-from kiplint.sources import cleanup
 from kiplint.sources import git as sources_git
 from kiplint.sources.git import open_repository
 from kiplint.sources.open import open_sets
@@ -104,15 +103,14 @@ def test_named_repository_in_spite_of_a_hook_s_variables(
 def test_odd_entries_of_trees(kafka: Path) -> None:
     blob = bytes.fromhex(git(kafka, "rev-parse", f"HEAD:{MESSAGE}/ARequest.json"))
     tree = bytes.fromhex(git(kafka, "rev-parse", "HEAD:clients"))
-    names = [b"..", b".", b"/etc/A.json", b"A.json"]
-    entries = b"".join(b"100644 " + name + b"\0" + blob for name in names)
+    entries = b"".join(b"100644 " + name + b"\0" + blob for name in (b"..", b".", b"/etc/A.json", b"A.json"))
     entries += b"120000 L.json\0" + blob + b"160000 S.json\0" + blob + b"040000 T\0" + tree
     odd = tree_commit(kafka, entries)
     files = ["A.json", "T/message/ARequest.json", "T/message/AResponse.json"]
     assert paths(f"{odd}:") == [f"{odd}:{name}" for name in files]
     assert error(f"{odd}:L.json") == f"cannot read {odd}:L.json: it is a symbolic link"
     assert error(f"{odd}:S.json") == f"cannot read {odd}:S.json: it is a submodule"
-    assert error(f"{odd}:A.json/x") == f"cannot read {odd}:A.json: it is a file"
+    assert error(f"{odd}:A.json/x") == f"no such path in {odd}: A.json/x"
 
 
 def test_large_files_are_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,10 +129,11 @@ def test_large_files_are_read_in_part(tmp_path: Path, monkeypatch: pytest.Monkey
         ("HEAD..trunk:", "no such revision: HEAD..trunk"),
         ("{{{{:", "no such file or directory: {{{{:"),
         ("1.0.0:client", "no such path in 1.0.0: client; did you mean clients?"),
-        ("1.0.0:clients/mesage/X.json", "no such path in 1.0.0: clients/mesage; did you mean clients/message?"),
+        ("1.0.0:clients/mesage", "no such path in 1.0.0: clients/mesage; did you mean clients/message?"),
+        ("1.0.0:clients/mesage/X.json", "no such path in 1.0.0: clients/mesage/X.json"),
         ("1.0.0:/clients", None),
         ("--output=f:", "a revision cannot begin with a hyphen: --output=f:"),
-        (":clients", ":clients names no revision before the colon, as HEAD:path does"),
+        (":clients", "no such file or directory: :clients"),
         ("1.0.0:clients/message/README.md", None),
         (
             "1.0.0:clients/message/other.json",
@@ -152,25 +151,20 @@ def test_errors(kafka: Path, name: str, line: str | None) -> None:
     assert paths(f"1.0.0:{MESSAGE}") == BOTH  # what was asked before leaves nothing behind
 
 
-def test_no_commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    git(tmp_path, "init", "-q")
-    monkeypatch.chdir(tmp_path)
-    assert error("HEAD:") == "no such revision: HEAD"
-
-
-def test_no_repository(elsewhere: Path) -> None:
-    assert error("1.0.0:x") == f"not a git repository: {elsewhere} (and no such file: 1.0.0:x)"
+def test_no_commits_and_no_repository(elsewhere: Path) -> None:
+    assert error("1.0.0:x") == f"not a git repository: {elsewhere}"
     assert error("1.0.0") == "no such file or directory: 1.0.0"
     assert error("1.0.0:", repository=str(elsewhere)) == f"not a git repository: {elsewhere}"
     assert error("1.0.0:", repository="zzz") == "cannot read the repository zzz: No such file or directory"
     write(elsewhere, {"A.json": GOOD})
     assert error("1.0.0:", repository="A.json") == "neither a git repository nor a bundle: A.json"
+    git(elsewhere, "init", "-q")
+    assert error("HEAD:") == "no such revision: HEAD"
 
 
 def test_no_git(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(kafka / "clients"))
-    line = "revisions and bundles are read with git, which cannot be run: No such file or directory"
-    assert error("1.0.0:") == line
+    assert error("1.0.0:") == "revisions and bundles are read with git, which cannot run: No such file or directory"
     assert error("1.0.0") == "no such file or directory: 1.0.0"
 
 
@@ -183,15 +177,16 @@ def test_shallow_clone(kafka: Path, tmp_path: Path) -> None:
 def test_damaged_repository(kafka: Path) -> None:
     blob = git(kafka, "rev-parse", f"HEAD:{MESSAGE}/ARequest.json")
     (kafka / ".git/objects" / blob[:2] / blob[2:]).unlink()
-    assert error("HEAD:") == f"the git repository {kafka} is damaged: object {blob} cannot be read"
+    line = f"the git repository {kafka} is damaged or partial: {{}} is not in it; {{}}".format
+    remedy = "kiplint fetches nothing, so use a clone made without --filter"
+    assert error("HEAD:") == line(blob, remedy)
     tree = git(kafka, "rev-parse", "HEAD:metadata")
     file = kafka / ".git/objects" / tree[:2] / tree[2:]
     file.chmod(0o600)
     file.write_bytes(b"rubbish")
-    assert error("HEAD:metadata") == f"the git repository {kafka} is damaged: object {tree} cannot be read"
+    assert error("HEAD:metadata") == line("HEAD:metadata", remedy)
     odd = tree_commit(kafka, b"100644 A.json\0123")
-    tree = git(kafka, "rev-parse", f"{odd}^{{tree}}")
-    assert error(f"{odd}:") == f"the git repository {kafka} is damaged: object {tree} cannot be read"
+    assert error(f"{odd}:") == line(f"{odd}:", remedy)
 
 
 def test_trees_without_end(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,11 +238,7 @@ def test_nothing_is_fetched(kafka: Path, tmp_path: Path, monkeypatch: pytest.Mon
     )
     marker = tmp_path / "planted"
     blob = make_partial(kafka, f"touch '{marker}'; git-upload-pack")
-    text = error("HEAD:")
-    assert text == (
-        f"the clone {kafka} is partial, and object {blob} is not in it; kiplint fetches nothing, so use a clone made "
-        "without --filter"
-    )
+    assert f"is damaged or partial: {blob} is not in it; kiplint fetches nothing" in error("HEAD:")
     assert not marker.exists()
 
 
@@ -260,23 +251,15 @@ def test_no_command_of_the_configuration_is_run(kafka: Path, tmp_path: Path, set
     assert not marker.exists()
 
 
-@pytest.mark.parametrize("name", [".", ".git", "bare.git", "linked/.git"])
-def test_a_repository_of_somebody_else(kafka: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+@pytest.mark.parametrize("name", [".", ".git", "bare.git"])
+def test_a_repository_of_somebody_else(kafka: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     git(kafka, "clone", "-q", "--bare", ".", "bare.git")
-    git(kafka, "worktree", "add", "-q", "--detach", "linked")
     assert paths(f"1.0.0:{MESSAGE}", repository=name) == BOTH
-    cleanup.close()
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)  # that of the tests trusts everybody
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     text = error(f"1.0.0:{MESSAGE}", repository=name)
-    assert text.startswith(f"git does not read the repository {name}: detected dubious ownership in repository at ")
-    assert "; if you trust it: git config --global --add safe.directory " in text
-
-
-def test_a_damaged_bare_repository_is_not_the_one_around_it(kafka: Path) -> None:
-    (kafka / "bare/objects").mkdir(parents=True)
-    (kafka / "bare/HEAD").write_text("nonsense")
-    assert error(f"1.0.0:{MESSAGE}", repository="bare") == "not a git repository: bare"
+    assert text.startswith(f"git cannot read the repository {name}: detected dubious ownership in repository at ")
+    assert text.endswith("; if you trust it: git config --global --add safe.directory PATH")
 
 
 def test_a_cube_of_folders_takes_little_memory(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:

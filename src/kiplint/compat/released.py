@@ -19,8 +19,7 @@ from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, encoding, layout, wire_ranges
 from kiplint.model.message import Message
 from kiplint.model.schemas import are_related, is_same, partner
-from kiplint.sources.git import is_revision, open_repository
-from kiplint.sources.history import version_key, version_tags
+from kiplint.sources.git import is_revision, open_repository, version_key, version_tags
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.words import join_words, plural
 from kiplint.versions import NONE, VersionRange, boundaries

@@ -17,10 +17,9 @@ from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.model.load import load
 from kiplint.model.schemas import SchemaSet
-from kiplint.sources.git import is_revision, is_unborn, open_repository
+from kiplint.sources.git import home_of, is_revision, is_unborn, open_repository
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SourceError
-from kiplint.sources.tree import home_of
 from kiplint.text.lines import Lines, decode_text
 
 Keeps = Callable[[str], bool]

@@ -9,10 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from kiplint.limits import GIT_LISTING
 from kiplint.pipeline.rows import text
-from kiplint.sources.git import FILE, FOLDER, Objects, TreeEntry
-from kiplint.sources.history import is_candidate, version_key
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
-from kiplint.sources.tree import by_folder
+from kiplint.sources.git import FILE, FOLDER, Objects, TreeEntry, version_key
+from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError, by_folder
 from kiplint.text.words import did_you_mean
 
 AT_ONCE: Final = 256
@@ -53,6 +51,11 @@ FilesByFolder = list[tuple[str, list[tuple[str, str]]]]
 """The paths of folders, each with the names of its JSON files and their ids."""
 
 
+def _is_candidate(tag: str) -> bool:
+    """Whether a tag names a release candidate, an alpha or a beta."""
+    return re.search(r"(?:\b|[0-9._-])(?:rc|alpha|beta)(?![a-z])", tag, re.IGNORECASE) is not None
+
+
 def is_of_tags(lineage: str) -> bool:
     """Whether a line of history has the tags of a repository: `tags`, or `tags=GLOB`."""
     return lineage.partition("=")[0] == "tags"
@@ -67,7 +70,7 @@ def revisions(objects: Objects, lineage: str) -> list[Revision]:
     if not is_of_tags(lineage):
         return list(_commits(objects, "--first-parent", "--reverse", tip(objects, lineage)))
     found = _tags(objects, lineage.partition("=")[2])
-    releases = [revision for revision in found if "=" in lineage or not is_candidate(revision.release)]
+    releases = [revision for revision in found if "=" in lineage or not _is_candidate(revision.release)]
     if not releases:
         raise SourceError(f"no release in {objects.where}: #tags=* takes its {len(found)} release candidates and betas")
     return releases

@@ -18,7 +18,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.pipeline.commits import FilesByFolder, is_of_tags, read_folders, revisions, tip
 from kiplint.pipeline.rows import Row, batches, rows_of, text
 from kiplint.sources.cleanup import close
-from kiplint.sources.git import is_repository, open_repository
+from kiplint.sources.git import open_repository
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import SourceError, kind_of
 from kiplint.text.show import printable
@@ -66,10 +66,16 @@ def read_source(argument: str) -> Line:
             f"underscores in the name, not {text(argument)}"
         )
     path = os.path.realpath(path)
-    is_files = path.lower().endswith(ARCHIVES) or (os.path.isdir(path) and not is_repository(path))
+    is_files = path.lower().endswith(ARCHIVES) or (os.path.isdir(path) and not _is_repository(path))
     if is_files and ref:
         raise UsageError(f"{path} is not a git repository, and has no {ref}")
     return Line(name, "" if is_files else ref or "HEAD", FILES if is_files else GIT, path)
+
+
+def _is_repository(path: str) -> bool:
+    """Whether a directory is a git repository: the top of a work tree, or a bare one."""
+    is_bare = os.path.isfile(os.path.join(path, "HEAD")) and os.path.isdir(os.path.join(path, "objects"))
+    return is_bare or os.path.lexists(os.path.join(path, ".git"))
 
 
 def with_state(line: Line) -> Line:

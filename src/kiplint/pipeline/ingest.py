@@ -10,7 +10,6 @@ from pyspark.sql.types import StructType
 
 from kiplint.pipeline.history import HISTORY, Line, read_blobs, read_histories
 from kiplint.pipeline.rows import arrow
-from kiplint.sources.schema_files import FOREIGN
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -64,7 +63,7 @@ def new_files(lake: Lake, files: DataFrame) -> DataFrame:
     kinds = lake.read("blobs").select("blob", "kind")
     rows = lake.missing(files.select("tree", "name", "blob").distinct(), "files", "tree").join(kinds, "blob")
     beside = rows.where("kind = 'definition'").select("tree").distinct()
-    is_meant = F.col("kind").isin("definition", "malformed", "broken") & ~F.col("name").isin(*FOREIGN)
+    is_meant = F.col("kind").isin("definition", "malformed", "broken")
     return rows.where(is_meant).join(beside, "tree", "left_semi")
 
 

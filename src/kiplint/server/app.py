@@ -20,7 +20,7 @@ from kiplint.fixes.apply import CheckedFiles, Files, accept_fixes, without_colli
 from kiplint.fixes.fixers import make_fix
 from kiplint.server import answers
 from kiplint.sources.disk import show_path, with_siblings
-from kiplint.sources.schema_files import SourceError, definitions, is_other_json
+from kiplint.sources.schema_files import SourceError, definitions, kind_of
 from kiplint.text.edit import Edit
 
 DELAY: Final = 0.3
@@ -57,9 +57,7 @@ def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDi
     configuration = configure(directory)
     rules = configuration.rules()
     contents: dict[str, bytes | None] = {
-        path: data
-        for path, data in documents.items()
-        if configuration.keeps(path) and not is_other_json(data, os.path.basename(path))
+        path: data for path, data in documents.items() if configuration.keeps(path) and kind_of(data) != "other"
     }
     if not contents:
         return CheckedDirectory()

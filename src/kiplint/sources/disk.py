@@ -7,47 +7,42 @@ from collections.abc import Mapping
 from functools import cache
 
 from kiplint.limits import Limit
-from kiplint.sources.git import work_tree_files
+from kiplint.sources.git import REVISION, home_of, work_tree_files
 from kiplint.sources.schema_files import (
     LARGEST_ENTRY,
+    FileTree,
     Keep,
     SchemaFile,
     SchemaFiles,
     SourceError,
+    by_folder,
+    is_walked,
     with_context,
 )
-from kiplint.sources.tree import REVISION, FileTree, by_folder, home_of, is_walked
 from kiplint.text.files import IS_LINK, read_file, standard_input
 from kiplint.text.show import printable
 
 STDIN = "-"
 """The name that stands for standard input."""
 UNNAMED = "<stdin>"
-DELTA_LOG = "_delta_log"
-"""The folder in each Delta table that has its log, in JSON."""
 
 
 def directory_tree(top: str) -> FileTree:
     """The tree of a directory: in a checkout what git has or would add, elsewhere what is there.
 
-    Hidden folders, `node_modules` and Delta tables are passed over. What git knows nothing of, such as the outputs of a
-    build, is walked as outside of a checkout. Raises SourceError for a folder that cannot be read.
+    Hidden folders, `node_modules` and the logs of Delta tables are passed over. What git knows nothing of, such as the
+    outputs of a build, is walked as outside of a checkout. Raises SourceError for a folder that cannot be read.
     """
-    paths = _known_to_git(top) or _on_disk(top)
-    logs = (f"/{path}".partition(f"/{DELTA_LOG}/") for path in paths if DELTA_LOG in path)
-    tables = tuple(f"{table}/" for table, separator, _ in logs if separator)
     files: dict[str, str] = {}
     links: list[str] = []
-    for path in paths:
-        name = path.rpartition("/")[2]
-        if not (name.endswith(".json") or "." not in name) or f"/{path}".startswith(tables):
+    for path in _known_to_git(top) or _on_disk(top):
+        is_json, full = path.endswith(".json"), os.path.join(top, path)
+        if not (is_json or "." not in path.rpartition("/")[2]):  # neither a definition nor a link to a folder
             continue
-        full = os.path.join(top, path)
         if os.path.islink(full):
-            parts = path.split("/")[:-1] if name.endswith(".json") else path.split("/")
-            if all(map(is_walked, parts)) and (name.endswith(".json") or os.path.isdir(full)):
+            if (is_json or os.path.isdir(full)) and all(map(is_walked, path.split("/"))):
                 links.append(path)
-        elif name.endswith(".json") and os.path.isfile(full):
+        elif is_json and os.path.isfile(full):
             files[path] = full
     return _tree(top, files, links)
 
@@ -55,11 +50,7 @@ def directory_tree(top: str) -> FileTree:
 def _tree(top: str, files: dict[str, str], links: list[str]) -> FileTree:
     shown = show_path(top)
     prefix = "" if shown == os.curdir else os.path.join(shown, "")
-    return FileTree(top, prefix, os.path.join(top, ""), by_folder(files), _read_all, tuple(links))
-
-
-def _read_all(paths: list[str]) -> list[bytes]:
-    return [read(path) for path in paths]
+    return FileTree(top, prefix, os.path.join(top, ""), by_folder(files), read, tuple(links))
 
 
 def _known_to_git(top: str) -> list[str]:
@@ -77,9 +68,6 @@ def _on_disk(top: str) -> list[str]:
         raise SourceError(f"cannot read {show_path(str(error.filename))}: {error.strerror}") from None
 
     for folder, subfolders, names in os.walk(top, onerror=refuse):
-        if DELTA_LOG in subfolders or DELTA_LOG in names:
-            subfolders.clear()
-            continue
         before = folder[len(os.path.join(top, "")) :].replace(os.sep, "/")
         paths += (f"{before}/{name}".lstrip("/") for name in (*names, *subfolders))
         subfolders[:] = filter(is_walked, subfolders)
@@ -88,9 +76,6 @@ def _on_disk(top: str) -> list[str]:
 
 def with_siblings(directory: str, contents: Mapping[str, bytes | None], keep: Keep) -> SchemaFiles:
     """The set of named files of one directory, whose bytes may be known, with the other definitions there."""
-    for path, data in contents.items():
-        if data is None and not os.path.isfile(path):
-            raise SourceError(f"cannot read {show_path(path)}: it is not a file")
     files = [SchemaFile(show_path(path), read(path) if data is None else data) for path, data in contents.items()]
     named_paths = {file.path for file in files}
     root = directory or os.curdir
@@ -147,10 +132,6 @@ def show_path(path: str) -> str:
     return printable(os.path.relpath(full, here) if inside else os.path.normpath(path))
 
 
-_PLATFORMS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
-"""The variables in which platforms name the top of the repository."""
-
-
 def in_repository(path: str, names: tuple[str, ...]) -> str:
     """The path of a file relative to the top of the repository, with slashes; as it is when the file is not below it.
 
@@ -159,24 +140,17 @@ def in_repository(path: str, names: tuple[str, ...]) -> str:
     for prefix in _revisions(names):
         if path.startswith(prefix):
             return path[len(prefix) :]
-    if path == UNNAMED:
-        return path
-    full = os.path.normpath(os.path.join(os.getcwd(), path))
-    for top in _tops(os.getcwd(), *(os.environ.get(name, "") for name in _PLATFORMS)):
-        if full.startswith(os.path.join(top, "")):
-            return full[len(os.path.join(top, "")) :].replace(os.sep, "/")
-    return path.replace(os.sep, "/")
+    top, full = home_of(os.curdir) or os.path.join(os.getcwd(), ""), os.path.abspath(path)
+    inner = full[len(top) :] if full.startswith(top) and path != UNNAMED else path
+    return inner.replace(os.sep, "/")
 
 
 def in_patch(path: str, names: tuple[str, ...]) -> str:
     """The name of a file in a patch that `patch -p1` and `git apply` take.
 
-    That is relative to the working directory for a file below it, to the top of the repository for any other one of
-    it, `REV:` included, and for a file of an archive to the archive.
+    That is relative to the working directory for a file below it, and to the top of the repository for any other one of
+    it, `REV:` included.
     """
-    archive, _, member = path.partition("!/")
-    if member and os.path.isfile(archive):
-        return member
     is_below = not os.path.isabs(path) and not os.path.normpath(path).startswith("..")
     if is_below and not path.startswith(_revisions(names)):
         return path.replace(os.sep, "/")
@@ -185,12 +159,6 @@ def in_patch(path: str, names: tuple[str, ...]) -> str:
 
 @cache
 def _revisions(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the names that begin with a revision: the revision with its colon."""
     matches = ((name, REVISION.match(name)) for name in names if ":" in name and "!/" not in name)
     return tuple(revision[0] for name, revision in matches if revision and not os.path.lexists(name))
-
-
-@cache
-def _tops(here: str, *platform_tops: str) -> tuple[str, ...]:
-    """The possible tops of the repository: the platform's variables, git's work tree, and the working directory."""
-    tops = (*filter(None, platform_tops), home_of(here) or here, here)
-    return tuple(dict.fromkeys(path for top in tops for path in (os.path.normpath(top), os.path.realpath(top))))

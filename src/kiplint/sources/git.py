@@ -1,11 +1,11 @@
-"""Git: its calls, the objects of a repository, and schema sets in revisions (`REV:path`). No checkout."""
+"""Git: its calls, the objects of a repository, its releases, and sets in revisions (`REV:path`). No checkout."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
+from contextlib import suppress
 from shutil import rmtree
 from subprocess import PIPE, Popen
 from tempfile import TemporaryFile, mkdtemp
@@ -14,14 +14,15 @@ from typing import NamedTuple, NoReturn
 
 from kiplint.limits import GIT_LISTING, GIT_OBJECTS
 from kiplint.sources.cleanup import at_end
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
-from kiplint.sources.tree import REVISION, FileTree, by_folder, home_of
+from kiplint.sources.schema_files import LARGEST_ENTRY, FileTree, SourceError, by_folder
 from kiplint.text.files import read_file
 from kiplint.text.words import did_you_mean
 
-_LOCAL = {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"}
-_LOCAL |= {"GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS", "GIT_PREFIX"}
-_LOCAL |= {"GIT_OBJECT_DIRECTORY", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE"}
+_LOCAL_NAMES = """
+    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_DIR GIT_GRAFT_FILE GIT_IMPLICIT_WORK_TREE GIT_INDEX_FILE
+    GIT_INTERNAL_SUPER_PREFIX GIT_NAMESPACE GIT_NO_REPLACE_OBJECTS GIT_OBJECT_DIRECTORY GIT_PREFIX GIT_REPLACE_REF_BASE
+    GIT_SHALLOW_FILE GIT_WORK_TREE"""
+_LOCAL = frozenset(_LOCAL_NAMES.split())
 """The variables that locate a repository, which hooks set: `git rev-parse --local-env-vars` without configuration."""
 
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat"}
@@ -38,6 +39,8 @@ _TAME = tuple(
 
 SECONDS = 60.0
 """The limit on the time of a command, because folders that share subfolders can take git forever to list."""
+REVISION = re.compile(r"(?:[^{}:]|\{[^{}]*\})+:")
+"""The revision of `REV:path`, with its colon."""
 FOLDER, FILE, LINK, SUBMODULE = "040000", "100", "120000", "160000"
 """The modes of entries of a tree, and how those of files begin."""
 
@@ -47,10 +50,9 @@ class NoRepositoryError(SourceError):
 
 
 class GitObject(NamedTuple):
-    """An object: its id, its type, and its bytes."""
+    """An object: its id and its bytes."""
 
     id: str
-    kind: str
     data: bytes
 
 
@@ -85,10 +87,10 @@ def run(
     command: Sequence[str],
     env: dict[str, str],
     most: int = GIT_OBJECTS,
-    seconds: float = 0,
+    seconds: float = SECONDS,
     text: bytes = b"",
 ) -> Outcome:
-    """Run a git command on a text; it is killed beyond `most` bytes of output, or after `seconds`, or `SECONDS`.
+    """Run a git command on a text; it is killed beyond `most` bytes of output, or after `seconds`.
 
     The command must not read the files of the work tree, which git passes through filters that a configuration names.
     Raises SourceError when there is no git to be run.
@@ -99,10 +101,8 @@ def run(
         try:
             process = Popen(["git", *_TAME, *options, *command], stdin=stdin, stdout=PIPE, stderr=PIPE, env=env)
         except OSError as error:
-            raise SourceError(
-                f"revisions and bundles are read with git, which cannot be run: {error.strerror}"
-            ) from None
-    timer = Timer(seconds or SECONDS, process.kill)
+            raise SourceError(f"revisions and bundles are read with git, which cannot run: {error.strerror}") from None
+    timer = Timer(seconds, process.kill)
     timer.start()
     with process:  # which waits for git in the end, so that a signal has to kill it inside
         try:
@@ -126,28 +126,16 @@ def complaint(stderr: bytes) -> str:
     return next(iter(reasons or lines), "it says nothing")
 
 
-def _require_trust(where: str, stderr: bytes) -> None:
-    """Raise SourceError, with git's own advice, if git does not read a repository because it is somebody else's."""
-    if "dubious ownership" in (reason := complaint(stderr)):
-        lines = stderr.decode("utf-8", "surrogateescape").splitlines()
-        command = next((line.strip() for line in lines if "safe.directory" in line and "git config" in line), "")
-        advice = f"; if you trust it: {command}" if command else ""
-        raise SourceError(f"git does not read the repository {where}: {reason}{advice}") from None
-
-
 class Objects:
     """The objects of one repository, each request by a git of its own.
 
-    `where` is what errors call it, `options` lead git there, and `ceiling` is a directory that git must not leave
-    upwards on its way.
+    `where` is what errors call it, and `options` lead git there.
     """
 
-    def __init__(self, where: str, options: Sequence[str], *, elsewhere: bool, ceiling: str = "") -> None:
+    def __init__(self, where: str, options: Sequence[str], *, elsewhere: bool) -> None:
         self.where = where
         self._options = options
         self._env = environment(elsewhere=elsewhere)
-        if ceiling:
-            self._env["GIT_CEILING_DIRECTORIES"] = ceiling
 
     def find(self, name: str) -> GitObject | None:
         """The object of a name as git understands it, or None; raises NoRepositoryError, SourceError."""
@@ -161,12 +149,11 @@ class Objects:
     def run(self, *command: str) -> str:
         """The output of a git command, or empty if it fails; raises SourceError for a repository of another owner."""
         result = run(self._options, command, self._env)
-        if result.code:
-            _require_trust(self.where, result.err)
-            return ""
-        return result.out.decode("utf-8", "surrogateescape")
+        if b"dubious ownership" in result.err:
+            self._fail(result.err)
+        return "" if result.code else result.out.decode("utf-8", "surrogateescape")
 
-    def entries(self, tree: str, name: str, *, recursive: bool = True) -> Iterator[TreeEntry]:
+    def entries(self, tree: str, name: str, *, recursive: bool = True) -> list[TreeEntry]:
         """What a tree has, by its id; with that of its folders, or of itself alone. `name` is its name in errors.
 
         Raises SourceError for a tree that cannot be read, and for one that is too large.
@@ -177,17 +164,13 @@ class Objects:
             raise SourceError(GIT_LISTING.exceeded(name))
         if result.code:
             self.refuse(tree)
-        for entry in re.finditer(rb"(\d+) \w+ (\w+)\t([^\0]+)\0", result.out):
-            path = entry[3].decode("utf-8", "surrogateescape")
-            if not {"", ".", ".."} & {*path.split("/")}:
-                yield TreeEntry(entry[1].decode(), entry[2].decode(), path)
+        text = result.out.decode("utf-8", "surrogateescape")
+        return [TreeEntry(*match.groups()) for match in re.finditer(r"(\d+) \w+ (\w+)\t([^\0]+)\0", text)]
 
     def refuse(self, name: str) -> NoReturn:
         """Raise SourceError for an object that cannot be read."""
-        if "true" in self.run("config", "--get-regexp", r"^remote\..*\.promisor$"):
-            reason = f"the clone {self.where} is partial, and object {name} is not in it"
-            raise SourceError(f"{reason}; kiplint fetches nothing, so use a clone made without --filter")
-        raise SourceError(f"the git repository {self.where} is damaged: object {name} cannot be read")
+        remedy = "kiplint fetches nothing, so use a clone made without --filter"
+        raise SourceError(f"the git repository {self.where} is damaged or partial: {name} is not in it; {remedy}")
 
     def find_all(self, names: Sequence[str]) -> list[GitObject | None]:
         """The objects of several names, each as `find` gives it, in one request."""
@@ -205,17 +188,18 @@ class Objects:
                 answers.append(None)
                 at = begin
             else:
-                name, kind, size = result.out[at:begin].decode().split()
-                answers.append(GitObject(name, kind, result.out[begin : begin + min(int(size), LARGEST_ENTRY)]))
+                name, _, size = result.out[at:begin].decode().split()
+                answers.append(GitObject(name, result.out[begin : begin + min(int(size), LARGEST_ENTRY)]))
                 at = begin + int(size) + 1
         return answers
 
     def _fail(self, stderr: bytes) -> NoReturn:
-        _require_trust(self.where, stderr)
         reason = complaint(stderr)
         if "not a git repository" in reason:
             raise NoRepositoryError(f"not a git repository: {self.where}") from None
-        raise SourceError(f"git cannot read the repository {self.where}: {reason}") from None
+        remedy = "; if you trust it: git config --global --add safe.directory PATH"
+        remedy = remedy if "dubious ownership" in reason else ""
+        raise SourceError(f"git cannot read the repository {self.where}: {reason}{remedy}") from None
 
 
 def open_repository(repository: str | None) -> Objects:
@@ -229,35 +213,30 @@ def open_repository(repository: str | None) -> Objects:
         return Objects(os.path.realpath(os.curdir), (), elsewhere=False)
     path = os.path.realpath(repository)
     if os.path.isdir(path):
-        if not _is_bare(path):
-            return Objects(repository, ("-C", path), elsewhere=True)
-        # `safe.bareRepository` is about repositories that git discovers; this one is named.
-        options = ("-c", "safe.bareRepository=all", "-C", path)
-        return Objects(repository, options, elsewhere=True, ceiling=os.path.dirname(path))
+        return Objects(repository, ("-C", path), elsewhere=True)
     try:
         beginning = read_file(path, 16, cut=True)
     except OSError as error:
         raise SourceError(f"cannot read the repository {repository}: {error.strerror}") from None
-    if beginning.startswith(b"gitdir:") and os.path.basename(path) == ".git":
-        return Objects(repository, ("-C", os.path.dirname(path)), elsewhere=True)
-    if beginning.startswith(b"# v") and beginning.endswith(b" git bundle\n"):
-        if path not in _unpacked:
-            _unpacked[path] = _unpack(repository, path)
-        return Objects(repository, (f"--git-dir={_unpacked[path]}",), elsewhere=True)
-    raise NoRepositoryError(f"neither a git repository nor a bundle: {repository}")
+    if not (beginning.startswith(b"# v") and beginning.endswith(b" git bundle\n")):
+        raise NoRepositoryError(f"neither a git repository nor a bundle: {repository}")
+    if path not in _unpacked:
+        _unpacked[path] = _unpack(repository, path)
+    return Objects(repository, (f"--git-dir={_unpacked[path]}",), elsewhere=True)
 
 
 _unpacked: dict[str, str] = {}
 """By path of a bundle: the directory of its clone."""
 
 
-def is_repository(path: str) -> bool:
-    """Whether a directory is a git repository: the top of a work tree, or a bare one."""
-    return os.path.lexists(os.path.join(path, ".git")) or _is_bare(path)
-
-
-def _is_bare(path: str) -> bool:
-    return os.path.isfile(os.path.join(path, "HEAD")) and os.path.isdir(os.path.join(path, "objects"))
+def home_of(directory: str) -> str:
+    """The top of the work tree around a directory, with a separator at its end, or empty where there is none."""
+    here = os.path.abspath(directory)
+    while not os.path.lexists(os.path.join(here, ".git")):
+        here, below = os.path.dirname(here), here
+        if here == below:
+            return ""
+    return os.path.join(here, "")
 
 
 def _unpack(name: str, bundle: str) -> str:
@@ -300,37 +279,39 @@ def revision_tree(name: str, repository: str | None = None) -> tuple[FileTree, s
     objects = open_repository(repository)
     path, file = _from_top(name, path, objects), ""
     try:
-        entries = list(objects.entries(f"{revision}:{path}", name))
-    except SourceError:  # it is a file, or wrong
-        try:
-            tree, file = _find_folder(revision, path, objects)
-        except NoRepositoryError as error:
-            raise SourceError(f"{error} (and no such file: {name})" if repository is None else str(error)) from None
-        path = path.removesuffix(file).rstrip("/")
-        entries = list(objects.entries(tree, name, recursive=not file))
+        entries = objects.entries(f"{revision}:{path}", name)
+    except SourceError as error:  # it is a file, or wrong
+        path, file, entries = _siblings(revision, path, objects, error)
     entries = [entry for entry in entries if entry.path.endswith(".json") or entry.path == file]
     files = {entry.path: entry.id for entry in entries if entry.mode.startswith(FILE)}
     links = tuple(entry.path for entry in entries if entry.mode == LINK)
     inner = f"{path}/" if path else ""
     home = home_of(objects.where) if os.path.isdir(objects.where) else ""
-    read = partial(_read, objects, tuple(dict.fromkeys(files.values())))
-    return FileTree(name, f"{revision}:{inner}", home + inner, by_folder(files), read, links), file
+    contents = dict(zip(files, objects.read([*files.values()]), strict=True))
+    return FileTree(name, f"{revision}:{inner}", home + inner, by_folder(contents), links=links), file
 
 
-_recent: dict[tuple[str, str], bytes] = {}
-"""By repository and id: the files of the tree that was read last; the tree of the next release has most of them."""
+def _siblings(revision: str, path: str, objects: Objects, error: SourceError) -> tuple[str, str, list[TreeEntry]]:
+    """The folder of a file in a revision, the name of the file, and what is in the folder.
 
-
-def _read(objects: Objects, tree: Sequence[str], ids: Sequence[str]) -> list[bytes]:
-    """The bytes of some files of a tree, all of which are read in one request."""
-    keys = [(objects.where, file) for file in tree]
-    if not _recent.keys() >= {*keys}:
-        known = {key: _recent[key] for key in keys if key in _recent}
-        missing = [key for key in keys if key not in known]
-        known.update(zip(missing, objects.read([file for _, file in missing]), strict=True))
-        _recent.clear()
-        _recent.update(known)
-    return [_recent[objects.where, file] for file in ids]
+    Raises SourceError for what is no file: `error` for a folder.
+    """
+    if objects.find(revision + "^{tree}") is None:
+        _refuse_revision(revision, objects)
+    folder, _, file = path.rpartition("/")
+    entries: list[TreeEntry] = []
+    with suppress(SourceError):
+        entries = objects.entries(f"{revision}:{folder}", revision, recursive=False)
+    by_name = {entry.path: entry for entry in entries}
+    if not path or (file in by_name and by_name[file].mode == FOLDER):
+        raise error
+    if file not in by_name:
+        hint = did_you_mean(file, by_name, f"{folder}/" if folder else "", numbered=False)
+        raise SourceError(f"no such path in {revision}: {path}{hint}")
+    if not by_name[file].mode.startswith(FILE):
+        what = "a symbolic link" if by_name[file].mode == LINK else "a submodule"
+        raise SourceError(f"cannot read {revision}:{path}: it is {what}")
+    return folder, file, entries
 
 
 def is_revision(name: str, repository: str | None = None) -> bool:
@@ -350,10 +331,8 @@ def is_unborn(revision: str, repository: str | None = None) -> bool:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """The parts before and after the first colon outside of braces."""
+    """The parts of `REV:path` before and after the first colon outside of braces."""
     match = REVISION.match(name)
-    if name.startswith(":"):
-        raise SourceError(f"{name} names no revision before the colon, as HEAD:path does")
     if not match or re.match(r"[^:]:[/\\]", name):  # the latter being C:\
         raise SourceError(f"no such file or directory: {name}")
     if name.startswith("-"):
@@ -373,35 +352,23 @@ def _from_top(name: str, path: str, objects: Objects) -> str:
 
 def _refuse_revision(revision: str, objects: Objects) -> NoReturn:
     names = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
-    base = re.split("[~^@]", revision, maxsplit=1)[0]
-    longer = [name for name in names if name.startswith(base)]  # as 3.9.0-rc3 for 3.9.0
-    hint = f"; did you mean {longer[-1]}?" if longer and base else did_you_mean(base, names, numbered=False)
-    hint = "" if base in names else hint
+    hint = did_you_mean(re.split("[~^@]", revision, maxsplit=1)[0], names, numbered=False)
     if not hint and objects.run("rev-parse", "--is-shallow-repository").strip() == "true":
         hint = "; the clone is shallow, and `git fetch --unshallow --tags` gets the rest"
     raise SourceError(f"no such revision: {revision}{hint}")
 
 
-def _find_folder(revision: str, path: str, objects: Objects) -> tuple[str, str]:
-    """The folder at a path of a revision, by its id, or that of the file there and its name.
+def version_key(tag: str) -> tuple[list[int], bool, list[int], str]:
+    """The sort key of a tag: the numbers of its first dotted group, a release candidate before its release."""
+    match = re.search(r"[0-9]{1,9}(?:\.[0-9]{1,9})+", tag)
+    if match is None:
+        return [], False, [], tag
+    rest = tag[match.end() :]
+    later = [int(number) for number in re.findall(r"[0-9]{1,9}", rest)]
+    return [int(number) for number in match[0].split(".")], not rest, later, tag
 
-    Raises SourceError for an unknown revision, and at the first wrong part of the path.
-    """
-    root = objects.find(revision + "^{tree}")
-    if root is None:
-        _refuse_revision(revision, objects)
-    tree, parents = root.id, ""
-    parts = path.split("/") if path else []
-    for at, part in enumerate(parts, 1):
-        by_name = {entry.path: entry for entry in objects.entries(tree, revision, recursive=False)}
-        if part not in by_name:
-            hint = did_you_mean(part, by_name, parents, numbered=False)
-            raise SourceError(f"no such path in {revision}: {parents}{part}{hint}")
-        entry = by_name[part]
-        if entry.mode.startswith(FILE) and at == len(parts):
-            return tree, part
-        if entry.mode != FOLDER:
-            what = {LINK: "a symbolic link", SUBMODULE: "a submodule"}.get(entry.mode, "a file")
-            raise SourceError(f"cannot read {revision}:{parents}{part}: it is {what}")
-        tree, parents = entry.id, f"{parents}{part}/"
-    return tree, ""
+
+def version_tags(repository: str | None = None) -> list[str]:
+    """The tags with a version number of a repository (a directory or a bundle), in the order of versions."""
+    names = open_repository(repository).run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/tags").splitlines()
+    return sorted((name for name in names if version_key(name)[0]), key=version_key)

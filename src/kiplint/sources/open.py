@@ -9,8 +9,14 @@ from contextlib import suppress
 from kiplint.sources.archive import open_archive
 from kiplint.sources.disk import STDIN, UNNAMED, directory_tree, read_stdin, with_siblings
 from kiplint.sources.git import is_revision, revision_tree
-from kiplint.sources.schema_files import LARGEST_ENTRY, Keep, NothingThereError, SchemaFiles, SourceError
-from kiplint.sources.tree import FileTree
+from kiplint.sources.schema_files import (
+    LARGEST_ENTRY,
+    FileTree,
+    Keep,
+    NothingThereError,
+    SchemaFiles,
+    SourceError,
+)
 
 ARCHIVES = (".jar", ".zip")
 
@@ -53,10 +59,6 @@ def _open(names: Iterable[str], keep: Keep, repository: str | None, empty: list[
         elif exists and not keep(name):
             continue
         elif exists and not name.lower().endswith(ARCHIVES):
-            if name.endswith(".bundle") and os.path.isfile(name):
-                raise SourceError(
-                    f"{name} is a git bundle: name a revision (REV:path), and the bundle as its repository"
-                )
             files.setdefault(os.path.dirname(name), {})[name] = None
         else:
             tree, file = _tree(name, repository)

@@ -1,14 +1,15 @@
-"""The files of schema sets, as bytes, and the decision which JSON files are definitions."""
+"""The files of schema sets: which JSON files are definitions, and trees of files as sets."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterable
-from difflib import get_close_matches
-from typing import Final, Literal
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any, Final, Literal
 
 import msgspec
+
+from kiplint.text.decode import blank_comments
+from kiplint.text.show import printable
 
 Kind = Literal["definition", "malformed", "broken", "other"]
 """`malformed`: a definition if others are in its directory; `broken`: empty, or not text."""
@@ -20,21 +21,12 @@ _PROPERTIES: Final = """
     name type apiKey listeners validVersions deprecatedVersions flexibleVersions latestVersionUnstable headerVersions
     commonStructs fields"""
 PROPERTIES: Final = frozenset(_PROPERTIES.split())
-"""The properties of a definition; an object with two of them, or with two similar words, is meant to be one."""
+"""The properties of a definition; an object with two of them is meant to be one."""
 
 MESSAGE_TYPES: Final = ("request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value")
 
-_FOREIGN: Final = "package package-lock tsconfig jsconfig composer renovate manifest lerna deno nx turbo devcontainer"
-FOREIGN: Final = frozenset(f"{name}.json" for name in _FOREIGN.split())
-"""Names that tools give a meaning of their own."""
-
 LARGEST_ENTRY: Final = (1 << 20) + 1
 """How much is read of a file: enough to see that it is too large."""
-
-MARKS: Final = (b"validVersions", b"flexibleVersions", b"apiKey", b"type")
-"""The words that make a definition, in the forms in which `kind_of` combines them."""
-_DEFINITION_NAME: Final = r"[A-Z]\w*(?:Request|Response|Header|Record|Key|Value|Data|Message)\.json"
-_COMMENT: Final = rb'("(?:\\.|[^"\\])*+"?)|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)'
 
 
 class SourceError(Exception):
@@ -69,30 +61,33 @@ class SchemaFiles(msgspec.Struct, frozen=True):
     links: tuple[str, ...] = ()
 
 
-def kind_of(data: bytes, name: str = "") -> Kind:
-    """What a file is; `name` without folders, where it is known.
+def kind_of(data: bytes) -> Kind:
+    """What a file is.
 
     A definition is an object that has versions, or a type and an API key, at its top level. In a directory of
-    definitions a file is also meant to be a definition that is not JSON, or an object with two of their properties and
-    no type of another kind, or empty under the name of a definition; what kiplint writes itself never is.
+    definitions a file is also meant to be a definition that is not JSON, or an object that is empty or has two of their
+    properties and no type of another kind.
     """
-    if data.strip() in (b"{}", b"[]") and re.fullmatch(_DEFINITION_NAME, name):
-        return "malformed"
-    first = _first_properties(data)
-    if name in FOREIGN or _is_ours(first or data):
-        return "other"
-    if _has_marks(data) and (_has_marks(first) or _is_definition(data)):
+    if len(data) >= LARGEST_ENTRY:
+        text = blank_comments(data)
+        is_definition = not text.strip() or _has_marks(_first_properties(text))  # whatever comes after a long comment
+        return "definition" if is_definition else "other"
+    if _has_marks(_first_properties(data)):
         return "definition"
-    if len(data) >= LARGEST_ENTRY and not _without_comments(data).strip():
-        return "definition"  # whatever comes after so long a comment
-    if _is_broken(data):
-        return "broken"
-    return "malformed" if len(data) < LARGEST_ENTRY and _is_meant(data, name) else "other"
+    value = _value(data)
+    if value is None and not _has_marks(data):
+        return "malformed" if data.strip() and _is_text(data) else "broken"
+    if value is not None and not isinstance(value, dict):
+        return "other"
+    if value is None or _has_marks(b" ".join(key.encode(errors="replace") for key in value)):
+        return "definition"
+    is_meant = len(PROPERTIES & value.keys()) >= 2 and value.get("type", "data") in MESSAGE_TYPES
+    return "malformed" if is_meant or not value else "other"
 
 
 def _has_marks(data: bytes) -> bool:
-    valid, flexible, key, kind = MARKS
-    return valid in data or flexible in data or (key in data and kind in data)
+    """Whether a text has the words that make a definition."""
+    return b"validVersions" in data or b"flexibleVersions" in data or (b"apiKey" in data and b"type" in data)
 
 
 def _first_properties(data: bytes) -> bytes:
@@ -102,61 +97,22 @@ def _first_properties(data: bytes) -> bytes:
     return b"" if -1 < bracket < start else data[start : data.find(b"{", start + 1)]
 
 
-def _is_ours(first: bytes) -> bool:
-    """Whether a text begins as a report or baseline of kiplint does."""
-    beginning = first[:200].lstrip(b"[{ \t\r\n")
-    return beginning.startswith((b'"version"', b'"rule"', b'"description"')) or (
-        beginning.startswith(b'"$schema"') and b"sarif" in beginning
-    )
-
-
-def _is_definition(data: bytes) -> bool:
-    """Whether a text with the words of a definition has them at the top level, or cannot be parsed."""
-    value = _value(data) if len(data) < LARGEST_ENTRY else None
-    if value is None:
-        return True
-    return isinstance(value, dict) and _has_marks(b" ".join(b'"%b"' % key.encode(errors="replace") for key in value))
-
-
-def is_other_json(data: bytes, name: str = "") -> bool:
-    """Whether bytes are JSON for another use than a definition: an object or list that is not empty."""
-    if kind_of(data, name) != "other":
-        return False
-    value = _value(data)
-    return bool(value) and isinstance(value, list | dict)
-
-
-def _is_broken(data: bytes) -> bool:
-    if not data.strip():
-        return True
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        return len(data) < LARGEST_ENTRY or error.start < LARGEST_ENTRY - 4  # where it is cut, a character may be
-    return False
-
-
-def _is_meant(data: bytes, name: str) -> bool:
-    value = _value(data)
-    if not isinstance(value, dict):
-        return value is None
-    kind = value.get("type", MESSAGE_TYPES[0])
-    if not re.fullmatch(_DEFINITION_NAME, name) and not get_close_matches(str(kind), MESSAGE_TYPES, 1, 0.7):
-        return False  # such as a package, or a schema of another system
-    if len(PROPERTIES & value.keys()) >= 2:
-        return True
-    close = [key for key in list(value)[:20] if len(key) < 30 and get_close_matches(key, PROPERTIES, 1, 0.8)]
-    return len(close) >= 2
-
-
-def _value(data: bytes) -> object:
+def _value(data: bytes) -> Any:
     """The value of JSON with comments; None for anything else."""
     import json  # rarely needed
 
     try:
-        return json.loads(_without_comments(data))
+        return json.loads(blank_comments(data))
     except (ValueError, RecursionError):
         return None
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[SchemaFile, ...], tuple[str, ...]]:
@@ -165,7 +121,7 @@ def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[Sc
     Where there are some, also those that are meant to be; and where it is `certain` that there should be, also those
     too broken to tell: empty, or not text.
     """
-    kinds = [(file, kind_of(file.data, os.path.basename(file.path))) for file in files]
+    kinds = [(file, kind_of(file.data)) for file in files]
     has_definition = any(kind == "definition" for _, kind in kinds)
     definition_kinds = {"definition"} | ({"malformed"} if has_definition else set())
     definition_kinds |= {"broken"} if has_definition or certain else set()
@@ -180,11 +136,74 @@ def with_context(directory: str, selection: Iterable[SchemaFile], others: Iterab
     """
     files = list(selection)
     for file in files:
-        if is_other_json(file.data, os.path.basename(file.path)):
+        if kind_of(file.data) == "other":
             raise SourceError(f"{file.path} is JSON, but not a message definition (it has no validVersions)")
     together = sorted((*files, *definitions(others, certain=False)[0]), key=lambda file: file.path)
     return SchemaFiles(directory, tuple(together), single_file=len(together) == 1)
 
 
-def _without_comments(data: bytes) -> bytes:
-    return re.sub(_COMMENT, lambda match: match[1] or b" ", data)
+class FileTree(msgspec.Struct, frozen=True):
+    """The JSON files of a tree.
+
+    `name` is what the user called it; `prefix` goes before the path of a file to show it, and ends in a slash or
+    colon; `home` goes before it to ask whether it is excluded. `folders` maps each folder's path, without slashes
+    around it, to its files: name to bytes, or to what `read` takes to give them. `links` are the paths of links that
+    could be files or folders of definitions; they are not followed.
+    """
+
+    name: str
+    prefix: str
+    home: str
+    folders: dict[str, dict[str, Any]]
+    read: Callable[[Any], bytes] = bytes
+    links: tuple[str, ...] = ()
+
+    def sets(self, keep: Keep) -> Iterator[SchemaFiles]:
+        """One set for each folder with definitions, outer before inner; raises SourceError when there is none."""
+        empty = True
+        links = tuple(printable(self.prefix + link) for link in sorted(self.links) if keep(self.home + link))
+        for folder in sorted(self.folders, key=lambda path: path.split("/")):
+            found, left_out = definitions(self.files(folder, keep), certain=not folder)
+            if found:
+                directory = self.directory(folder)
+                yield SchemaFiles(directory, found, relative=folder, left_out=left_out, links=links)
+                empty, links = False, ()
+        if empty:
+            paths = (f"{folder}/{name}".lstrip("/") for folder, files in self.folders.items() for name in files)
+            rest = "" if all(keep(self.home + path) for path in paths) else " that is not excluded by the configuration"
+            rest += "; links are not followed" if links else ""
+            raise NothingThereError(f"nothing to check: no message definition in {self.name}{rest}")
+
+    def named_files(self, names: Collection[str], keep: Keep) -> SchemaFiles | None:
+        """The set of some files of the outermost folder, the others there being context; None if all are excluded."""
+        files = self.files("", keep)
+        paths = {printable(self.prefix + name) for name in names}
+        selection = [file for file in files if file.path in paths]
+        others = (SchemaFile(file.path, file.data, is_reported=False) for file in files if file.path not in paths)
+        return with_context(self.directory(""), selection, others) if selection else None
+
+    def files(self, folder: str, keep: Keep) -> list[SchemaFile]:
+        """The files of a folder that are not excluded."""
+        before = f"{folder}/" if folder else ""
+        files = self.folders.get(folder, {})
+        names = [name for name in sorted(files) if keep(self.home + before + name)]
+        return [SchemaFile(printable(self.prefix + before + name), self.read(files[name])) for name in names]
+
+    def directory(self, folder: str) -> str:
+        """The path of a folder, to show."""
+        return printable(self.prefix + folder).rstrip("/").removesuffix("!") or (self.prefix[:1] or os.curdir)
+
+
+def is_walked(folder: str) -> bool:
+    """Whether a folder is searched: all but hidden folders, `node_modules`, and the log of a Delta table."""
+    return not folder.startswith(".") and folder not in ("", "node_modules", "_delta_log")
+
+
+def by_folder(files: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Files by path, grouped by folder; those that are not searched are left out."""
+    folders: dict[str, dict[str, Any]] = {}
+    for path, file in files.items():
+        folder, _, name = path.rpartition("/")
+        if not folder or all(map(is_walked, folder.split("/"))):
+            folders.setdefault(folder, {})[name] = file
+    return folders

@@ -29,9 +29,9 @@ from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.render.report import IGNORE, FindingsSummary, Report, at_least, rule_infos
 from kiplint.sources.disk import STDIN
+from kiplint.sources.git import home_of
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles, SourceError
-from kiplint.sources.tree import home_of
 from kiplint.text.words import first_of, plural
 
 if TYPE_CHECKING:

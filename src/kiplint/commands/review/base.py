@@ -18,9 +18,8 @@ from kiplint.engine.ruleset import Violation
 from kiplint.engine.run import locate_file
 from kiplint.limits import BASELINE_BYTES, TEXT_BYTES
 from kiplint.sources.disk import show_path
-from kiplint.sources.git import LINK, SUBMODULE, TreeEntry, is_revision, is_unborn, open_repository
+from kiplint.sources.git import LINK, SUBMODULE, TreeEntry, home_of, is_revision, is_unborn, open_repository
 from kiplint.sources.schema_files import SourceError
-from kiplint.sources.tree import home_of
 from kiplint.text.files import DISK, Disk
 
 NAME_BASE: Final = "; name one: --base REV, or --base none to check without comparing"

@@ -45,9 +45,8 @@ from kiplint.engine.finding import SEVERITIES, Finding, Span
 from kiplint.engine.rule import Breaks
 from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.render.report import IGNORE, FindingsSummary, Report, Verdict, at_least, rule_infos, written_by
-from kiplint.sources.git import is_unborn
+from kiplint.sources.git import home_of, is_unborn
 from kiplint.sources.schema_files import NothingThereError, SourceError
-from kiplint.sources.tree import home_of
 from kiplint.text.files import DISK
 from kiplint.text.words import plural, tally
 
