@@ -28,24 +28,14 @@ def severities(texts: Iterable[str] | None) -> dict[str, str]:
 
 SelectOption = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="RULES",
-        help="Run only these: a rule, a pack, a glob, default or all. Repeatable.",
-    ),
+    typer.Option(metavar="RULES", help="Run only these: a rule, a pack, a glob, default or all. Repeatable."),
 ]
 IgnoreOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="RULES",
-        help="Do not run these, even if they are selected. Repeatable.",
-    ),
+    list[str] | None, typer.Option(metavar="RULES", help="Do not run these, even if they are selected. Repeatable.")
 ]
 SeverityOption = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="RULE=LEVEL",
-        help="Change a severity: error, warning, info or off. Repeatable.",
-    ),
+    typer.Option(metavar="RULE=LEVEL", help="Change a severity: error, warning, info or off. Repeatable."),
 ]
 RepositoryOption = Annotated[
     str | None,

@@ -100,23 +100,14 @@ def run(command: Callable[[], int]) -> NoReturn:
     """Run a command and exit with its code; on an error, print one line on stderr and exit with 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # some terminals cannot show all characters
+    signal.signal(signal.SIGTERM, _end_after_signal)
     try:
-        signal.signal(signal.SIGTERM, _end_after_signal)
-        _run(command)
+        code = command()
+        sys.stdout.flush()
     except KeyboardInterrupt:
         leave(INTERRUPTED)
     except SystemExit as ending:
         leave(int(ending.code or 0))
-
-
-def _end_after_signal(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
-
-
-def _run(command: Callable[[], int]) -> NoReturn:
-    try:
-        code = command()
-        sys.stdout.flush()
     except MemoryError:
         fail("out of memory")
     except (UsageError, SourceError) as error:
@@ -128,6 +119,10 @@ def _run(command: Callable[[], int]) -> NoReturn:
             raise
         fail(f"internal error, please report it: {type(error).__name__}: {error} (KIPLINT_DEBUG=1 shows where)")
     leave(code)
+
+
+def _end_after_signal(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 def attempt(print_by_itself: Callable[[], Any]) -> None:
