@@ -101,16 +101,12 @@ def test_names_for_expressions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rule", "problem"),
     [
-        ({"let": {"name": "tag"}}, "let: name already means something here; choose another name"),
-        ({"let": {"a b": "tag"}}, "let: a b is not a name: write letters, digits and underscores"),
+        ({"let": {"name": "tag"}}, "let: name means something else here, or is no name: choose another one"),
+        ({"let": {"a b": "tag"}}, "let: a b means something else here, or is no name: choose another one"),
         ({"let": {"a": "tga"}}, "let: tga is not a fact of a field; did you mean tag?"),
         ({"let": {"left": "tag"}, "when": "lefft"}, "when: lefft is not a fact of a field; did you mean left?"),
         ({"says": [{"when": "tga", "message": ""}]}, "says: tga is not a fact of a field; did you mean tag?"),
-        ({"says": [{"when": "tag", "message": "", "at": "nam"}]}, "says: nam is not a property of a field; did you mean name?"),
         ({"message": ""}, "message: a rule has a `message`, or `says`, or `fields`"),
-        ({"at": "tagedVersions"}, "at: tagedVersions is not a property of a field; did you mean taggedVersions?"),
-        ({"at": "owner.nam"}, "at: nam is not a property of a message, a field or a struct; did you mean name?"),
-        ({"each": "problem", "when": "", "at": "name"}, "at: name is not a property of a problem"),
     ],
 )  # fmt: skip
 def test_mistakes(tmp_path: Path, rule: dict[str, Any], problem: str) -> None:

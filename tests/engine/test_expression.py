@@ -110,7 +110,7 @@ NESTED = "a comprehension inside another is not part of the rule language; make 
         ("any(item.nam for item in owner.fields)", "nam is not a fact; did you mean name?"),
         ("params.leest", "leest is not a parameter of the rule; did you mean least?"),
         ("params.__class__", "__class__ is not a parameter of the rule"),
-        ("[params]", "params is not a value by itself: write params. and the name of a parameter"),
+        ("[params]", "params is not a fact of a field"),
         ("__import__('os')", "__import__ is not a function of the rule language"),
         ("(len)(name)()", "len(name) is not a function of the rule language"),
         ("len(name, name)", "len() takes 1 argument"),

@@ -149,7 +149,6 @@ def test_a_rule_that_fails_while_it_runs(file: Path) -> None:
     config = Config(select=["house"], rule_packs=[str(file)])
     error = complaint(lambda: check(definition(field("A", tag=1), field("B", tag=0)), config))
     assert error.startswith(f"{file}: house/one fails: integer division")
-    assert error.endswith(" by zero (at B)")
 
 
 def test_shipped_packs_lie_where_they_are_looked_for() -> None:

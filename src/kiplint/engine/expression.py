@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 
 from kiplint.engine.errors import ExpressionError
 from kiplint.engine.language import FUNCTIONS, all_facts, as_text, facts, word
-from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
 
 MOST_LEVELS: Final = 100
@@ -90,10 +89,9 @@ class Expressions(ast.NodeTransformer):
 
     def let(self, name: str, text: str) -> None:
         """Give a name to an expression, for those that follow. Raises ExpressionError."""
-        if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-            raise ExpressionError(f"{printable(name)} is not a name: write letters, digits and underscores")
-        if name in self._facts or name in FUNCTIONS or name == "params":
-            raise ExpressionError(f"{name} already means something here; choose another name")
+        is_taken = name in self._facts or name in FUNCTIONS or name == "params"
+        if is_taken or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+            raise ExpressionError(f"{name} means something else here, or is no name: choose another one")
         self._lets[name] = self.tree(text)
 
     def tree(self, text: str) -> ast.expr:
@@ -155,8 +153,6 @@ class Expressions(ast.NodeTransformer):
             return self._lets[name]
         if name in self._facts:
             return ast.Attribute(_ELEMENT, name, _LOAD, **_AT)
-        if name == "params":
-            raise ExpressionError("params is not a value by itself: write params. and the name of a parameter")
         kind = self.kind.replace("_", " ")
         raise _unknown(name, f"a fact of a {kind}", [*self._facts, *self._lets, self._variable, "params"])
 

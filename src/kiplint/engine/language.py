@@ -15,7 +15,6 @@ from kiplint.model.load import ProblemElement
 from kiplint.model.message import Message
 from kiplint.model.notes import Note
 from kiplint.model.schemas import Rpc, SchemaSet
-from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
 from kiplint.versions import VersionRange
 
 KINDS: dict[str, type] = {
@@ -33,11 +32,6 @@ RANGE_FACTS = ("lowest", "highest", "open", "parts")
 """The facts of a version range."""
 NAMED_KINDS: dict[str, Collection[str]] = {}
 """By kind whose rules are each about their own id: these ids."""
-_SPECS: dict[str, tuple[type[msgspec.Struct], ...]] = {
-    "message": (MessageSpec,),
-    "field": (FieldSpec,),
-    "struct": (FieldSpec, StructSpec),
-}
 
 
 def register(kind: str, elements: type, names: Collection[str]) -> None:
@@ -72,17 +66,6 @@ def facts_of(element_class: type) -> frozenset[str]:
         names.update(getattr(base, "__annotations__", ()))
         names.update(name for name, value in vars(base).items() if isinstance(value, cached_property))
     return frozenset(name for name in names if not name.startswith("_"))
-
-
-def properties(kind: str) -> tuple[str, ...]:
-    """The JSON properties that rules about a kind of element may point to; none for an element as a whole."""
-    specs = _SPECS.get("message" if kind == "change" else kind, ())
-    return tuple(dict.fromkeys(name for spec in specs for name in spec.__struct_encode_fields__))
-
-
-def all_properties() -> tuple[str, ...]:
-    """The JSON properties of all kinds of elements."""
-    return tuple(dict.fromkeys(name for kind in _SPECS for name in properties(kind)))
 
 
 class Function(NamedTuple):

@@ -13,7 +13,7 @@ import msgspec
 
 from kiplint.engine.errors import ExpressionError, UsageError
 from kiplint.engine.expression import Expressions, split_location
-from kiplint.engine.language import KINDS, NAMED_KINDS, all_properties, properties
+from kiplint.engine.language import KINDS, NAMED_KINDS
 from kiplint.engine.rule import (
     Case,
     ConditionalSeverity,
@@ -149,10 +149,6 @@ def _check_location(expressions: Expressions, text: str) -> None:
     expressions.template(name)
     if element:
         expressions.value(element)
-    names = all_properties() if element else properties(expressions.kind)
-    if name and "{" not in name and name not in names:
-        what = f"a {expressions.kind.replace('_', ' ')}" if not element else "a message, a field or a struct"
-        raise ExpressionError(f"{name} is not a property of {what}{did_you_mean(name, names)}")
 
 
 def _rules(spec: PackSpec, origin: str, *, is_shipped: bool = False) -> list[Rule]:

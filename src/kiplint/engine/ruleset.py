@@ -153,25 +153,27 @@ class CompiledRule:
             for element in self._concerned(elements, self.params):
                 for unmet in unmet_requirements(element, self.rule.spec.fields):
                     location = location_of(unmet.element, unmet.at)
-                    yield self._violation(element, unmet.message, location)
+                    yield Violation(self.rule, self.rule.severity, unmet.message, location, element)
         if self._broken:
             for element in self._broken(elements, self.params):
                 yield self._describe(element)
 
     def _describe(self, element: Any) -> Violation:
-        spec = self.rule.spec
+        rule, spec = self.rule, self.rule.spec
         cases = (*spec.says, Case(message=spec.message))
         case = next(case for case in cases if not case.when or self._value(case.when, element))
         levels = (level.severity for level in spec.levels if self._value(level.when, element))
+        own = next(levels, case.severity)
         path, name = split_location(case.at or spec.at)
         owner = self._value(path, element) if path else element
-        return self._violation(
-            element,
+        return Violation(
+            rule,
+            own if own and rule.severity == spec.severity else rule.severity,  # a configured severity counts
             self._fill(case.message, element),
             location_of(element if owner is None else owner, self._fill(name, element)),
+            element,
             self._fill(case.instead or spec.instead, element),
             self._fill(case.help or spec.help, element),
-            next(levels, case.severity),
         )
 
     def _value(self, expression: str, element: Any) -> Any:
@@ -181,20 +183,6 @@ class CompiledRule:
         if "{" not in template and "}" not in template:
             return template
         return self._template_of(template)(element, self.params)
-
-    def _violation(
-        self,
-        element: Any,
-        message: str,
-        location: Location,
-        instead: str = "",
-        help_text: str = "",
-        severity: Level | None = None,
-    ) -> Violation:
-        """A violation; a configured severity overrides the severities of the rule's cases."""
-        rule = self.rule
-        level = severity if severity and rule.severity == rule.spec.severity else rule.severity
-        return Violation(rule, level, message, location, element, instead, help_text)
 
 
 def _are_cases_all(spec: RuleSpec) -> bool:
@@ -236,7 +224,8 @@ class RuleSet:
             try:
                 violations += rule.violations(elements)
             except Exception as error:
-                raise UsageError(_failure(rule, elements, error)) from error
+                text = f"{rule.rule.origin}: {rule.rule.id} fails: {error or type(error).__name__}"
+                raise UsageError(text) from error
         superseded = {
             (id(violation.element), rule)
             for violation in violations
@@ -266,16 +255,3 @@ def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
     params = {name: table.params for name, table in config.rules.items()}
     all_rules = with_severities(with_params(rules, params) if params else rules, config.severity)
     return RuleSet(select(all_rules, config.select, config.ignore), all_rules)
-
-
-def _failure(rule: CompiledRule, elements: Iterable[Any], error: Exception) -> str:
-    """The message about a rule that raised, with the first element for which it does."""
-    location = ""
-    for element in elements:
-        try:
-            list(rule.violations((element,)))
-        except Exception:
-            name = getattr(element, "name", "")
-            location = f" (at {name})" if name else ""
-            break
-    return f"{rule.rule.origin}: {rule.rule.id} fails: {error or type(error).__name__}{location}"
