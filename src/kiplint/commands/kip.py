@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TextIO
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TextIO
 
 import msgspec
 import typer
 from msgspec import Meta
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from kiplint.cli.options import (
     ConfigOption,
@@ -41,14 +40,14 @@ from kiplint.render.table import DIM, Cell, table, title, width_of
 from kiplint.render.text import excerpt
 from kiplint.sources.disk import STDIN, read_input
 from kiplint.sources.schema_files import NothingThereError
-from kiplint.text.document import Block, ShownDocument, find_blocks, read_document
-from kiplint.text.lines import decode_text
+from kiplint.text.document import Block, find_blocks
+from kiplint.text.lines import Lines, decode_text
 from kiplint.text.words import plural, tally
 
 EPILOG = """\b
 Examples:
   kiplint kip KIP-1242.md
-  kiplint kip kip.html --against 4.1.0:"""
+  kiplint kip KIP-1242.txt --against 4.1.0:"""
 
 
 def command(
@@ -56,7 +55,7 @@ def command(
         list[str],
         typer.Argument(
             metavar="FILE",
-            help="KIPs as text, Markdown, or the HTML of a wiki; - for standard input. Each is checked by itself.",
+            help="KIPs as text or Markdown; - for standard input. Each is checked by itself.",
         ),
     ],
     against: Annotated[
@@ -100,30 +99,12 @@ def command(
     )
 
 
-State = Literal["new", "changed", "same", "read", "older", "unread"]
-STATES: Final[dict[State, str]] = {
-    "new": "new",
-    "changed": "changed",
-    "same": "as in the base",
-    "read": "",
-    "older": "a later one of the name counts",
-    "unread": "cannot be read",
-}
-
-
 class DefinitionObject(msgspec.Struct, frozen=True):
     """A definition in a KIP."""
 
     name: str
     type: str
     valid_versions: str
-    state: Annotated[
-        State,
-        Meta(
-            description="`new`, `changed` or `same` as in the set of --against; `read` without one; `older` where a "
-            "later definition of the name counts; `unread` where it cannot be read."
-        ),
-    ]
     line: Line
     column: Line
     end_line: Line
@@ -138,12 +119,11 @@ class KipObject(msgspec.Struct, frozen=True):
     changes: Annotated[
         tuple[ChangeFinding, ...], Meta(description="What the definitions change in the set of --against.")
     ]
-    loose: Annotated[tuple[int, ...], Meta(description="The lines of fields outside of definitions.")]
 
     @property
     def current(self) -> int:
-        """The number of definitions that count."""
-        return sum(definition.state != "older" for definition in self.definitions)
+        """The number of definitions that count: the last of each name."""
+        return len({definition.name for definition in self.definitions})
 
 
 class KipSummary(FindingsSummary, frozen=True):
@@ -166,8 +146,6 @@ class KipResult(Report, frozen=True):
 
     kips: tuple[KipObject, ...] = ()
     """The KIPs, in order."""
-    against: str = ""
-    """The name of the set that the KIPs are compared with, or empty."""
 
     command = "kip"
     renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.kip:write"}
@@ -187,13 +165,16 @@ class KipResult(Report, frozen=True):
 
 
 class Kip(NamedTuple):
-    """A KIP: its path as it is shown, its bytes and text, its definitions, and the lines of fields outside of them."""
+    """A KIP: its path as it is shown, its bytes, the lines of its text, and its definitions."""
 
     path: str
     data: bytes
-    document: ShownDocument
+    lines: Lines
     definitions: tuple[tuple[Definition, Block], ...]
-    loose: tuple[int, ...]
+
+    def span(self, start: int, end: int) -> Span:
+        """The lines and columns of a part of the text."""
+        return Span(*self.lines.position(start), *self.lines.position(end))
 
 
 def kip(
@@ -207,7 +188,7 @@ def kip(
     config: Path | Mapping[str, Any] | None = None,
     isolated: bool = False,
 ) -> KipResult:
-    """Check the definitions in KIPs: the blocks of JSON in text, Markdown or HTML; each KIP by itself.
+    """Check the definitions in KIPs: the blocks of JSON in text or Markdown; each KIP by itself.
 
     With `against`, a set, they are checked in the place of its definitions and compared with it. `select`, `ignore`,
     `severity` and `config` choose the rules as for `check`. The status is `findings` when a finding is as severe as
@@ -220,11 +201,10 @@ def kip(
     base_files = read_directories(against, repository, configuration.keeps) if against else {}
     base = make_tree(os.fspath(against or ""), base_files.items())
     kips = [_read(name) for name in names]
-    notes = tuple(note for item in kips for note in _notes(item))
+    notes = tuple(f"no message definition in {item.path}" for item in kips if not item.definitions)
     if not any(item.definitions for item in kips):
         raise NothingThereError(f"nothing to check: {'; '.join(notes)}")
-    directories = {directory: dict(pairs) for directory, pairs in base_files.items()}
-    results = [_check(item, base, directories, rules) for item in kips if item.definitions]
+    results = [_check(item, base, base_files, rules) for item in kips if item.definitions]
     findings = tuple(rank(finding for _, findings in results for finding in findings))
     failing = at_least(findings, fail_on or configuration.config.fail_on)
     sources = {**base.sources, **{item.path: item.data for item in kips}}
@@ -241,29 +221,18 @@ def kip(
         unparsable=unparsable_files(base),
         notes=notes,
         kips=tuple(result for result, _ in results),
-        against=base.name,
     )
 
 
 def _read(path: str) -> Kip:
     data = read_input(path, KIP_BYTES)
-    document = read_document(decode_text(data))
-    found = find_blocks(document.plain)
-    definitions = tuple((load("", block.text.encode()), block) for block in found.blocks)
-    loose = tuple(document.span(start, start)[0] for start in found.loose)
-    return Kip("<stdin>" if path == STDIN else path, data, document, definitions, loose)
-
-
-def _notes(kip: Kip) -> Iterator[str]:
-    """What of a KIP is not checked."""
-    if not kip.definitions:
-        yield f"no message definition in {kip.path}"
-    if kip.loose:
-        yield f"{plural(len(kip.loose), 'field')} of {kip.path} outside of definitions, first on line {kip.loose[0]}"
+    text = decode_text(data)
+    definitions = tuple((load("", block.text.encode()), block) for block in find_blocks(text))
+    return Kip("<stdin>" if path == STDIN else path, data, Lines(text), definitions)
 
 
 def _check(
-    kip: Kip, base: Tree, base_files: Mapping[str, dict[str, bytes]], rules: RuleSet
+    kip: Kip, base: Tree, base_files: Mapping[str, Iterable[tuple[str, bytes]]], rules: RuleSet
 ) -> tuple[KipObject, list[Finding]]:
     """Check a KIP in the place of the definitions of its names in the base, whose files are given by directory.
 
@@ -277,11 +246,11 @@ def _check(
 
     def in_kip(path: str, span: Span) -> tuple[str, Span]:
         """The position in the KIP of a position in a definition; a position in another file stays."""
-        if path not in blocks:
+        block = blocks.get(path)
+        if block is None:
             return path, span
-        block = blocks[path]
         start, end = block.offset(span.line, span.column), block.offset(span.end_line, span.end_column)
-        return kip.path, Span(*kip.document.span(start, end))
+        return kip.path, kip.span(start, end)
 
     findings: list[Finding] = []
     for directory, files in directories.items():
@@ -294,9 +263,8 @@ def _check(
         after = make_tree(kip.path, ((name, files.items()) for name, files in directories.items()))
         classified_changes = classify(compare_trees(base, after), rules, base.sources, after.sources)
         changes = rank(change.at(*in_kip(change.path, change.span)) for _, change in classified_changes)
-    definitions = _definitions(kip, base, {block.start for block in blocks.values()}, changes)
     supersedes = {rule.id: rule.supersedes for rule in rules.all_rules}
-    kip_object = KipObject(kip.path, tuple(definitions), tuple(changes), kip.loose)
+    kip_object = KipObject(kip.path, tuple(_definitions(kip)), tuple(changes))
     return kip_object, [*findings, *unexplained(changes, rank(findings), supersedes)]
 
 
@@ -305,13 +273,11 @@ def _places(kip: Kip, base: Tree) -> Iterator[tuple[str, str, Definition, Block]
 
     The last definition of a name counts: KIPs show the old one, then the new.
     """
-    sets = base.sets.items()
-    files = {item.name: (directory, item.file) for directory, schemas in sets for item in schemas.messages}
-    counts = Counter((item.type, directory) for directory, schemas in sets for item in schemas.messages)
-    directories = {kind: directory for (kind, directory), _ in reversed(counts.most_common())}
+    files = {item.name: (name, item.file) for name, schemas in base.sets.items() for item in schemas.messages}
     for source, block in kip.definitions:
         kind = source.message.type if source.message else "request"
-        directory = directories.get(kind, next(iter(base.sets), ""))
+        counts = {name: sum(item.type == kind for item in schemas.messages) for name, schemas in base.sets.items()}
+        directory = max(counts, key=counts.__getitem__, default="")
         name = _name(source) or str(block.start)
         yield *files.setdefault(name, (directory, f"{kip.path}/{name}.json")), source, block
 
@@ -321,21 +287,10 @@ def _name(source: Definition) -> str:
     return source.message.name if source.message else next(iter(source.likely_names[1:]), "")
 
 
-def _definitions(kip: Kip, base: Tree, current: set[int], changes: list[ChangeFinding]) -> Iterator[DefinitionObject]:
-    """What there is to say of each definition; `current` are the offsets of those that count."""
-    changed = {change.message_name for change in changes}
+def _definitions(kip: Kip) -> Iterator[DefinitionObject]:
     for source, block in kip.definitions:
-        name, message = _name(source), source.message
-        state: State = "read"
-        if message is None:
-            state = "unread"
-        elif block.start not in current:
-            state = "older"
-        elif base.sets:
-            in_base = any(name in schemas.by_name for schemas in base.sets.values())
-            state = "new" if not in_base else "changed" if name in changed else "same"
-        kind, valid_versions = (message.type, message.spec.valid_versions) if message else ("", "")
-        yield DefinitionObject(name, kind, valid_versions, state, *kip.document.span(block.start, block.end))
+        kind, versions = (source.message.type, source.message.spec.valid_versions) if source.message else ("", "")
+        yield DefinitionObject(_name(source), kind, versions, **asdict(kip.span(block.start, block.end)))
 
 
 def write(result: KipResult, out: TextIO, *, color: bool) -> None:
@@ -343,11 +298,7 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
     width = width_of(out)
     for kip in result.kips:
         rows: list[list[Cell]] = [
-            [
-                (f"line {row.line}", DIM),
-                *((text, "") for text in (row.name or "?", row.type, row.valid_versions)),
-                (STATES[row.state], DIM),
-            ]
+            [(f"line {row.line}", DIM), (row.name or "?", ""), (row.type, ""), (row.valid_versions, "")]
             for row in kip.definitions
         ]
         out.write("\n".join([title(kip.path, color), *table((), rows, color, width), "\n"]))
@@ -357,7 +308,7 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
             out.write(excerpt(finding, result.sources.get(finding.path, b""), color, width) + "\n")
         changes = [change for change in kip.changes if change in result.findings]
         if changes:
-            out.write(f"{title(f'What it changes in {result.against}', color)}\n\n")
+            out.write(title("What it changes", color) + "\n\n")
             write_diff(changes, kip.current, result.sources, out, color=color)
             out.write("\n")
     out.write(f"{result.headline}{result.unlisted}\n")
