@@ -28,7 +28,8 @@ from make_corpus import SETS, TESTS
 import kiplint.compat.change  # noqa: F401 - so that rules about changes are known
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
+from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.decode import blank_comments
 
 HARNESS = Path(__file__).with_name("Verdicts.java")
@@ -156,7 +157,7 @@ def compare(sets: dict[str, dict[str, bytes]], mutations: list[Mutation], genera
     rules = make_ruleset(config, load_rules(config, ""))
 
     def errors(files: dict[str, bytes], directory: str = "", *, single_file: bool) -> tuple[str, ...]:
-        inputs = [Input(path, data) for path, data in sorted(files.items())]
+        inputs = [SchemaFile(path, data) for path, data in sorted(files.items())]
         result = check_set(inputs, rules, single_file=single_file, directory=directory)
         return tuple(sorted({finding.rule for finding in result.findings if finding.severity == "error"}))
 

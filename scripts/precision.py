@@ -23,8 +23,9 @@ import msgspec
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
 from kiplint.model.load import load
+from kiplint.sources.schema_files import SchemaFile
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs/precision.json"
@@ -123,7 +124,7 @@ class Checker:
         for directory, files in repository.directories(revision).items():
             frozen_files = frozen(files)
             if frozen_files not in self._cache:
-                inputs = [Input(name, data) for name, data in sorted(repository.contents(files).items())]
+                inputs = [SchemaFile(name, data) for name, data in sorted(repository.contents(files).items())]
                 result = check_set(inputs, self._rules, directory=directory)
                 self._cache[frozen_files] = {key_of(finding): finding for finding in result.findings}
                 self.infos |= {key for key, finding in self._cache[frozen_files].items() if finding.severity == "info"}

@@ -20,7 +20,8 @@ from kiplint.engine.config import Config
 from kiplint.engine.language import facts
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
+from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.lines import Lines, decode_text
 from sources.support import write
 from test_rules import FIXTURES, SNAPSHOTS
@@ -109,7 +110,7 @@ def test_the_example_has_no_other_mistake(rule: Rule) -> None:
     for name in ("old", "new", "good"):
         files = side(rule, name)
         assert [path for path, data in files if f'"name": "{Path(path).stem}"' not in data.decode()] == []
-        findings = check_set([Input(path, data) for path, data in files], rules_of(Config())).findings
+        findings = check_set([SchemaFile(path, data) for path, data in files], rules_of(Config())).findings
         assert {finding.rule for finding in findings} == MISTAKES.get((rule.id, name), set())
 
 

@@ -9,10 +9,11 @@ import pytest
 
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
-from kiplint.engine.run import Input, Result, check_set
+from kiplint.engine.run import Result, check_set
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
+from kiplint.sources.schema_files import SchemaFile
 from tools import rules_of
 
 TESTS = "clients-test"
@@ -32,7 +33,9 @@ MODULES = {
 
 
 def check(folder: Path, root: Path) -> Result:
-    inputs = [Input(path.relative_to(root).as_posix(), path.read_bytes()) for path in sorted(folder.glob("*.json"))]
+    inputs = [
+        SchemaFile(path.relative_to(root).as_posix(), path.read_bytes()) for path in sorted(folder.glob("*.json"))
+    ]
     return check_set(inputs, rules_of(Config()), directory=folder.name)
 
 
@@ -97,7 +100,7 @@ def test_a_base_that_is_the_same_changes_no_finding(corpus: Path, folder: str) -
     root = corpus / "kafka-trunk-2026-08"
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted((root / folder).glob("*.json"))}
     messages = tuple(message for path, data in files.items() if (message := load(path, data).message))
-    inputs = [Input(path, data) for path, data in files.items()]
+    inputs = [SchemaFile(path, data) for path, data in files.items()]
     result = check_set(inputs, rules_of(Config()), directory=folder, base=SchemaSet(messages, folder))
     every = check(root / folder, root).findings
     assert lines(result.findings) == lines([finding for finding in every if finding.rule not in NEW_VERSIONS_ONLY])

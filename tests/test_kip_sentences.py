@@ -20,7 +20,8 @@ from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
+from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.decode import blank_comments
 from tools import changes_between, rules_of
 
@@ -83,13 +84,13 @@ def merge(element: dict[str, Any], edit: dict[str, Any]) -> None:
         del element[name]
 
 
-def inputs(messages: Messages) -> list[Input]:
+def inputs(messages: Messages) -> list[SchemaFile]:
     """The files, each with its comments before the fields."""
     files = []
     for name, message in messages.items():
         text = json.dumps({key: value for key, value in message.items() if key != "//"}, indent=1)
         notes = "".join(f"// {line}\n" for line in message.get("//", "").splitlines())
-        files.append(Input(f"{name}.json", text.replace('"fields"', f'{notes}"fields"', 1).encode()))
+        files.append(SchemaFile(f"{name}.json", text.replace('"fields"', f'{notes}"fields"', 1).encode()))
     return files
 
 

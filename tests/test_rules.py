@@ -15,8 +15,9 @@ from kiplint.commands.check.run import CheckResult
 from kiplint.engine.config import Config
 from kiplint.engine.packs import mistakes, shipped_rules
 from kiplint.engine.rule import Rule
-from kiplint.engine.run import Input, Result, check_set
+from kiplint.engine.run import Result, check_set
 from kiplint.render.text import write
+from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.lines import Lines, decode_text
 from tools import rules_of
 
@@ -42,17 +43,17 @@ PACKS = {rule.pack for rule in EVERY.values()}
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 
 
-def files_of(rule: Rule, kind: str) -> list[Input]:
+def files_of(rule: Rule, kind: str) -> list[SchemaFile]:
     """The files of an example, their paths relative to it."""
     if kind == "bad" and rule.id in MAKERS:
         (good,) = files_of(rule, "good")
-        return [Input(good.path, MAKERS[rule.id](good.data))]
+        return [SchemaFile(good.path, MAKERS[rule.id](good.data))]
     folder = FIXTURES / rule.id / kind
     result = sorted(file for file in folder.rglob("*") if file.is_file())
-    return [Input(file.relative_to(folder).as_posix(), file.read_bytes()) for file in result]
+    return [SchemaFile(file.relative_to(folder).as_posix(), file.read_bytes()) for file in result]
 
 
-def check(rule: Rule, files: list[Input]) -> Result:
+def check(rule: Rule, files: list[SchemaFile]) -> Result:
     """What the default rules and the rule itself find in the files of one set."""
     return check_set(files, rules_of(Config(select=["default", rule.id])))
 

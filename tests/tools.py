@@ -27,10 +27,11 @@ from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
+from kiplint.sources.schema_files import SchemaFile
 
 USUAL = settings.default.max_examples
 """How many examples of a property are tried; the profile `explore` tries more of all that count in these."""
@@ -100,7 +101,7 @@ def check(
     if isinstance(files, bytes):
         files = {"XRequest.json": files}
     rules = rules_of(config or Config(), base)
-    return check_set([Input(path, data) for path, data in files.items()], rules, single_file=single_file).findings
+    return check_set([SchemaFile(path, data) for path, data in files.items()], rules, single_file=single_file).findings
 
 
 RULESETS: dict[str, RuleSet] = {}

@@ -12,7 +12,8 @@ import jsonpatch
 
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.finding import Finding
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
+from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.decode import blank_comments
 from tools import rules_of
 
@@ -34,7 +35,7 @@ class Case:
 
     @property
     def findings(self) -> list[Finding]:
-        inputs = [Input(path, data) for path, data in sorted(self.files.items())]
+        inputs = [SchemaFile(path, data) for path, data in sorted(self.files.items())]
         required = {"kip-1313/header-missing": RuleTable(params={"require": True})} if self.require else {}
         return check_set(inputs, rules_of(Config(rules=required)), single_file=self.single_file).findings
 

@@ -7,14 +7,16 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from kiplint.commands.check.run import CheckResult
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
 from kiplint.render.formats import write
+from kiplint.sources.schema_files import SchemaFile
 from tools import QUIET, check, definition, field, ids
 
 CONFIG = Config(ignore=QUIET)
@@ -44,11 +46,11 @@ def test_findings_come_in_the_order_of_files_and_lines() -> None:
 
 def test_only_requested_files_are_reported() -> None:
     rules = make_ruleset(CONFIG, load_rules(CONFIG, ""))
-    files = [Input("XRequest.json", half("request"), False), Input("XResponse.json", half("response", "0-1"))]
+    files = [SchemaFile("XRequest.json", half("request"), False), SchemaFile("XResponse.json", half("response", "0-1"))]
     result = check_set(files, rules)
     assert [(finding.rule, finding.path) for finding in result.findings] == [("rpc/versions-differ", "XResponse.json")]
     assert (result.files, result.messages, [*result.sources]) == (1, 1, ["XResponse.json"])
-    other = check_set([file._replace(is_reported=not file.is_reported) for file in files], rules)
+    other = check_set([replace(file, is_reported=not file.is_reported) for file in files], rules)
     assert [(finding.rule, finding.path) for finding in other.findings] == [("rpc/versions-differ", "XRequest.json")]
     assert other.sources == {"XRequest.json": half("request")}
 
@@ -75,7 +77,7 @@ def test_a_partial_set_misses_no_half() -> None:
 def test_a_finding_points_to_the_property_or_else_to_the_element(at: str, pointer: str, line: int) -> None:
     spec = RuleSpec(id="r", each="field", message="said", why="", when="name == 'Field'", at=at)
     rule = Rule(pack="p", spec=spec, severity="error", source="", params={}, origin="")
-    (finding,) = check_set([Input("X.json", definition(field()))], RuleSet([rule], [rule])).findings
+    (finding,) = check_set([SchemaFile("X.json", definition(field()))], RuleSet([rule], [rule])).findings
     assert (finding.pointer, finding.span.line, finding.message) == (pointer, line, "said")
 
 
@@ -156,7 +158,10 @@ def test_a_finding_about_a_set_is_at_its_directory() -> None:
     spec = RuleSpec(id="small", each="set", expect="len(rpcs) > 5", message="{len(rpcs)} RPCs are too few", why="w")
     rule = Rule(pack="mine", spec=spec, severity="error", source="", params={}, origin="mine.json")
     rules = RuleSet([rule], [rule])
-    files = [Input("a/set/ARequest.json", half("request"), False), Input("a/set/BData.json", half("data"), True)]
+    files = [
+        SchemaFile("a/set/ARequest.json", half("request"), False),
+        SchemaFile("a/set/BData.json", half("data"), True),
+    ]
     (finding,) = check_set(files, rules, directory="a/set").findings
     assert (finding.path, finding.span, finding.pointer, finding.message) == (
         "a/set",

@@ -12,7 +12,8 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.packs import shipped
 from kiplint.engine.rule import PackSpec
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.engine.run import Input, Scopes, check_both, check_set, scopes_of
+from kiplint.engine.run import Scopes, check_both, check_set, scopes_of
+from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.decode import blank_comments
 from tools import definition, field
 
@@ -34,7 +35,7 @@ def alone(files: Files, rules: Scopes) -> list[Finding]:
 
 def assert_equal(files: Files, rules: Scopes) -> None:
     parts = [*alone(files, rules), *check_both(files, set(), rules)[1]]
-    whole = check_set([Input(*file) for file in files], rules.whole).findings
+    whole = check_set([SchemaFile(*file) for file in files], rules.whole).findings
     assert sorted(parts, key=repr) == sorted(whole, key=repr)
 
 

@@ -14,9 +14,10 @@ from kiplint.compat.released import Releases
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
 from kiplint.fixes.apply import fix_set, tree_of
 from kiplint.fixes.fixers import make_fix
+from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.edit import Edit
 from render.findings import finding as make_finding
 from tools import definition, field
@@ -25,7 +26,7 @@ RULES = make_ruleset(Config(select=["all"]), load_rules(Config(), ""))
 
 
 def findings_in(files: Mapping[str, bytes]) -> list[Finding]:
-    return check_set([Input(*item) for item in files.items()], RULES, fixer=make_fix).findings
+    return check_set([SchemaFile(*item) for item in files.items()], RULES, fixer=make_fix).findings
 
 
 @pytest.fixture(scope="module")

@@ -20,10 +20,11 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
 from kiplint.fixes.apply import Check, FixedSet, fix_set, new_findings
 from kiplint.fixes.fixers import FIXERS, make_fix
 from kiplint.fixes.write import FileChanges
+from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.edit import apply_edits
 from tools import definition, field, rules_of
 
@@ -49,7 +50,7 @@ def bad(rule: Rule) -> Files:
 def checker(rule: Rule) -> Check:
     """The default rules, and the rule itself."""
     rules = rules_of(Config(select=["default", rule.id]))
-    return lambda files: check_set([Input(*item) for item in files.items()], rules, fixer=make_fix).findings
+    return lambda files: check_set([SchemaFile(*item) for item in files.items()], rules, fixer=make_fix).findings
 
 
 def fix_files(rule: Rule, files: Files) -> FixedSet:
@@ -198,7 +199,7 @@ def test_a_users_rule_may_name_a_fixer(tmp_path: Path) -> None:
     config = Config(select=["house"], rule_packs=["house.json5"])
     rules = make_ruleset(config, load_rules(config, str(tmp_path)))
     files = {"XRequest.json": definition(field("Id", "uuid")).replace(b'"0+"\n', b'"0+",\n')}
-    findings = check_set([Input(*item) for item in files.items()], rules, fixer=make_fix).findings
+    findings = check_set([SchemaFile(*item) for item in files.items()], rules, fixer=make_fix).findings
     assert {finding.rule: finding.fix and finding.fix.edits[0].text for finding in findings} == {
         "house/no-uuid": '"string"', "house/odd": None,
     }  # fmt: skip

@@ -18,7 +18,7 @@ from kiplint.compat.rollout import rollout
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
 from kiplint.fixes.apply import HARMLESS, LIKELY, breaks_between, fix_set, new_findings, tree_of
 from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.kip_1313 import migrate, unmet
@@ -41,7 +41,7 @@ RULES = make_ruleset(Config(), load_rules(Config(), ""))
 
 
 def findings_in(files: Mapping[str, bytes]) -> list[Finding]:
-    return check_set([Input(*item) for item in files.items()], RULES, fixer=make_fix).findings
+    return check_set([SchemaFile(*item) for item in files.items()], RULES, fixer=make_fix).findings
 
 
 def of_directory(files: Files) -> SchemaFiles:
@@ -119,7 +119,7 @@ def _repair(files: Files) -> Files:
     syntax = make_ruleset(Config(select=["syntax"]), load_rules(Config(), ""))
 
     def check(files: Mapping[str, bytes]) -> list[Finding]:
-        return check_set([Input(*item) for item in files.items()], syntax, fixer=make_fix).findings
+        return check_set([SchemaFile(*item) for item in files.items()], syntax, fixer=make_fix).findings
 
     return {**files, **fix_set(files, check, unsafe=True).after}
 

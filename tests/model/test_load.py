@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
 from kiplint.model.load import Definition, entity_problems, load
+from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.lines import Lines, decode_text
 from tools import USUAL, definition, field, message
 
@@ -33,7 +34,7 @@ def survive(data: bytes, rules: RuleSet) -> list[Finding]:
     """Read and check a file: it has a message or a problem, and every finding lies inside it."""
     answer = load("X.json", data)
     assert answer.message is not None or answer.problems
-    result = check_set([Input("X.json", data)], rules)
+    result = check_set([SchemaFile("X.json", data)], rules)
     lines = Lines(decode_text(data))
     for finding in result.findings:
         span = finding.span
@@ -162,7 +163,7 @@ def severities(words: list[str], **params: object) -> Counter[str]:
     """The count of each severity in a set of a message for each word."""
     config = Config(select=[RULE], rules={RULE: RuleTable(params=params)})
     inputs = [
-        Input(f"{n}.json", definition(field(entityType=word), name=f"X{n}Request")) for n, word in enumerate(words)
+        SchemaFile(f"{n}.json", definition(field(entityType=word), name=f"X{n}Request")) for n, word in enumerate(words)
     ]
     return Counter(
         finding.severity for finding in check_set(inputs, make_ruleset(config, load_rules(config, ""))).findings

@@ -14,9 +14,10 @@ import pytest
 from kiplint.compat.negotiation import negotiate
 from kiplint.compat.tree import load
 from kiplint.engine.config import configure
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
 from kiplint.pipeline.answers import Answers
 from kiplint.sources.open import open_sets
+from kiplint.sources.schema_files import SchemaFile
 from pipeline.conftest import RELEASES
 from tools import changes_between
 
@@ -114,7 +115,7 @@ def require_equality(history: History) -> None:
 def findings_of(commit: str, repository: str) -> list[tuple[Any, ...]]:
     rows = []
     for some in open_sets([f"{commit}:"], lambda path: True, repository=repository):
-        for finding in check_set((Input(file.path, file.data) for file in some.files), RULES).findings:
+        for finding in check_set((SchemaFile(file.path, file.data) for file in some.files), RULES).findings:
             values = {name: getattr(finding, name) for name in FINDING if name != "rule_source"}
             values |= {"path": finding.path.partition(":")[2], "rule_source": finding.source}
             rows.append(tuple(values[name] for name in FINDING))

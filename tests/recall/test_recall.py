@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from kiplint.engine.config import Config
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
+from kiplint.sources.schema_files import SchemaFile
 from tools import definition, field, rules_of
 
 MISTAKES: list[tuple[str, dict[str, Any]]] = [
@@ -36,7 +37,7 @@ def rules_that_find(mistake: dict[str, Any]) -> set[str]:
     )
     note = f"  // {mistake['note']}\n" if "note" in mistake else ""
     text = text.replace(b'  "fields"', f'{note}  "fields"'.encode(), 1)
-    findings = check_set([Input(f"{name}.json", text)], rules_of(Config())).findings
+    findings = check_set([SchemaFile(f"{name}.json", text)], rules_of(Config())).findings
     return {finding.rule for finding in findings if finding.message_name == name}
 
 

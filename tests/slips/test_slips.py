@@ -14,7 +14,8 @@ import pytest
 from conftest import ROOT
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
+from kiplint.sources.schema_files import SchemaFile
 from tools import rules_of
 
 
@@ -50,7 +51,7 @@ def files_of(slip: Slip) -> dict[str, str]:
 
 
 def check(files: dict[str, str]) -> list[Finding]:
-    inputs = [Input(f"{name}.json", text.encode()) for name, text in files.items()]
+    inputs = [SchemaFile(f"{name}.json", text.encode()) for name, text in files.items()]
     return check_set(inputs, rules_of(Config())).findings
 
 

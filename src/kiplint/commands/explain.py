@@ -21,10 +21,11 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet, check_selector, matches
-from kiplint.engine.run import Input, Result, check_set
+from kiplint.engine.run import Result, check_set
 from kiplint.render.report import Report
 from kiplint.render.table import BOLD, DIM, paint, width_of
 from kiplint.render.text import write
+from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.show import printable
 
 EPILOG = """\b
@@ -99,7 +100,7 @@ def _examples(rule: Rule, folder: Path, color: bool) -> Iterator[str]:
 def check_example(rule: Rule, folder: Path) -> Result:
     """The result of one rule, which is switched on if it is off, for the set in a directory; paths are file names."""
     active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
-    inputs = [Input(file.name, file.read_bytes()) for file in sorted(folder.glob("*.json"))]
+    inputs = [SchemaFile(file.name, file.read_bytes()) for file in sorted(folder.glob("*.json"))]
     return check_set(inputs, RuleSet([active], [active]))
 
 

@@ -32,14 +32,14 @@ from kiplint.compat.tree import Tree, make_tree, read_directories, unparsable_fi
 from kiplint.engine.config import FailOn, Path, configure
 from kiplint.engine.finding import Finding, Line, Span
 from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
 from kiplint.limits import KIP_BYTES
 from kiplint.model.load import Definition, load
 from kiplint.render.report import IGNORE, FindingsSummary, Report, at_least, rank, rule_infos
 from kiplint.render.table import DIM, Cell, table, title, width_of
 from kiplint.render.text import excerpt
 from kiplint.sources.disk import STDIN, read_input
-from kiplint.sources.schema_files import NothingThereError
+from kiplint.sources.schema_files import NothingThereError, SchemaFile
 from kiplint.text.document import Block, find_blocks
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.words import plural, tally
@@ -254,7 +254,7 @@ def _check(
 
     findings: list[Finding] = []
     for directory, files in directories.items():
-        inputs = [Input(path, data, path in blocks) for path, data in files.items()]
+        inputs = [SchemaFile(path, data, path in blocks) for path, data in files.items()]
         if any(item.is_reported for item in inputs):
             result = check_set(inputs, rules, directory=directory, single_file=not base.sets)
             findings += [finding.at(*in_kip(finding.path, finding.span)) for finding in result.findings]

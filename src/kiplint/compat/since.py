@@ -14,7 +14,7 @@ from kiplint.engine.baseline import are_recorded
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, fingerprint
 from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
 from kiplint.model.load import load
 from kiplint.model.schemas import SchemaSet
 from kiplint.sources.git import home_of, is_revision, is_unborn, open_repository
@@ -74,8 +74,7 @@ def read_base(
         try:
             for files in open_sets([name], lambda path: True, repository=repository):
                 definitions = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
-                inputs = [Input(file.path, file.data) for file in definitions]
-                result = check_set(inputs, rules, single_file=files.single_file)
+                result = check_set(definitions, rules, single_file=files.single_file)
                 counts.update(finding.fingerprint for finding in result.findings)
                 messages.update((finding.fingerprint, finding.message) for finding in result.findings)
                 files_by_path |= {file.path.removeprefix(prefix): file.data for file in definitions}

@@ -16,6 +16,7 @@ from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.suppression import apply_ignores, parse_suppressions
 from kiplint.model.load import MESSAGE_PROBLEMS, Definition, ProblemElement, load
 from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.lines import decode_text
 from kiplint.text.show import printable
 from kiplint.text.tree import Locator
@@ -25,14 +26,6 @@ IGNORE_MARK = b"kiplint:"
 
 FixFunction = Callable[[Violation, str, Mapping[str, bytes]], Fix | None]
 """Takes a violation, the pointer of its finding and the files that may be changed; returns the fix."""
-
-
-class Input(NamedTuple):
-    """One file of a set: its path, its bytes, and whether its findings are reported or it is only context."""
-
-    path: str
-    data: bytes
-    is_reported: bool = True
 
 
 class Result(msgspec.Struct):
@@ -45,7 +38,7 @@ class Result(msgspec.Struct):
 
 
 def check_set(
-    inputs: Iterable[Input],
+    files: Iterable[SchemaFile],
     rules: RuleSet,
     *,
     directory: str = "",
@@ -60,10 +53,10 @@ def check_set(
     """
     definitions: list[Definition] = []
     paths: set[str] = set()
-    for path, data, is_reported in inputs:
-        definitions.append(load(path, data))
-        if is_reported:
-            paths.add(path)
+    for file in files:
+        definitions.append(load(file.path, file.data))
+        if file.is_reported:
+            paths.add(file.path)
     messages = tuple(definition.message for definition in definitions if definition.message)
     schemas = SchemaSet(messages, directory, single_file, _unparsable_names(definitions), frozenset(paths), base)
     violations = [*file_violations(definitions, paths, rules), *set_violations(schemas, rules, paths)]

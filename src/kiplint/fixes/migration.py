@@ -10,13 +10,13 @@ from msgspec import Meta
 
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
 from kiplint.fixes.apply import CheckedFiles, Files, Regression, apply, regressions, tree_of
 from kiplint.fixes.edits import MessageEdits
 from kiplint.model.headers import header_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
-from kiplint.sources.schema_files import SchemaFiles
+from kiplint.sources.schema_files import SchemaFile, SchemaFiles
 from kiplint.text.edit import Edit, apply_edits
 
 State = Literal["migrated", "declared", "unchanged", "exempt", "dead", "left"]
@@ -125,7 +125,7 @@ def prove(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal |
     """
 
     def check(data: Files) -> CheckedFiles:
-        inputs = (Input(file.path, data[file.path]) for file in files.files)
+        inputs = (SchemaFile(file.path, data[file.path]) for file in files.files)
         result = check_set(inputs, rules, directory=files.directory, single_file=files.single_file)
         return CheckedFiles(data, result.findings)
 

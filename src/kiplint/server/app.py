@@ -15,12 +15,12 @@ from kiplint import __version__
 from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import check_set
 from kiplint.fixes.apply import CheckedFiles, Files, accept_fixes, without_collisions
 from kiplint.fixes.fixers import make_fix
 from kiplint.server import answers
 from kiplint.sources.disk import show_path, with_siblings
-from kiplint.sources.schema_files import SourceError, definitions, kind_of
+from kiplint.sources.schema_files import SchemaFile, SourceError, definitions, kind_of
 from kiplint.text.edit import Edit
 
 DELAY: Final = 0.3
@@ -65,7 +65,7 @@ def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDi
     files = definitions(schemas.files, certain=False)[0]  # a broken file counts beside definitions only
 
     def check(data: Files) -> CheckedFiles:
-        inputs = (Input(file.path, data[file.path], file.is_reported) for file in files)
+        inputs = (SchemaFile(file.path, data[file.path], file.is_reported) for file in files)
         is_single = len(files) == 1
         result = check_set(inputs, rules, directory=schemas.directory, single_file=is_single, fixer=make_fix)
         return CheckedFiles(data, result.findings)

@@ -26,7 +26,7 @@ from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import RuleSet, Violation
-from kiplint.engine.run import Input, Result, check_set
+from kiplint.engine.run import Result, check_set
 from kiplint.render.report import IGNORE, FindingsSummary, Report, at_least, rule_infos
 from kiplint.sources.disk import STDIN
 from kiplint.sources.git import home_of
@@ -250,7 +250,7 @@ def _baseline(options: CheckOptions) -> BaselineFile | None:
 def _check(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) -> Result:
     """The result of one set as it is."""
     return check_set(
-        (Input(file.path, file.data, file.is_reported) for file in schemas.files),
+        schemas.files,
         options.rules,
         directory=schemas.directory,
         single_file=schemas.single_file,
