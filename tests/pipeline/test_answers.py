@@ -51,7 +51,7 @@ def test_the_page_of_the_report(lake: Path, capsys: pytest.CaptureFixture[str]) 
     report.command(lake=str(lake), output_format="html")
     page = capsys.readouterr().out
     assert "Open findings of sample main" in page
-    assert "1.0.0 with 2.0.0:" in page
+    assert "Errors in time" in page
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_a_line_of_the_sample(sample: History) -> None:
 
 
 def test_releases_of_kafka(kafka: History) -> None:
-    assert len(kafka.revisions) == 3
+    assert len(kafka.revisions) == 2
     require_equality(kafka)
 
 

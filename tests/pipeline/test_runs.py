@@ -15,8 +15,7 @@ from pyspark.sql import SparkSession
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline import stages
 from kiplint.pipeline.lake import Lake, writing
-from kiplint.pipeline.run import run
-from kiplint.pipeline.sources import read_sources, write_sources
+from kiplint.pipeline.run import read_sources, run, write_sources
 from pipeline.conftest import Content, Run, content
 
 STAGES = {"revisions", "messages", "findings", "changes", "spans", "drift"}

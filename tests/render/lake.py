@@ -11,16 +11,15 @@ from kiplint.pipeline.answers import Rows
 
 MAIN = {"source": "sample", "lineage": "main"}
 TIMES = [datetime(2024, month, 8, 12, tzinfo=UTC) for month in (1, 2, 5, 9)]
-HISTORY = [(2, 0, 9, 1), (2, 0, 10, 2), (3, 0, 13, 2), (3, 1, 14, 1)]
-"""For each revision its RPCs, those with request header 3, its versions, and its open errors."""
+ERRORS = [1, 2, 2, 1]
+"""The open errors of each revision."""
 
 
 def report_answers(name: str) -> dict[str, Rows]:
     """The answers of a report: one line of four revisions, and rows in which a stranger has chosen the name."""
     history = [
-        {**MAIN, "position": at, "time": TIMES[at], "release": "1.0.0" if at == 1 else None}
-        | {"rpcs": rpcs, "adopted": adopted, "versions": versions, "errors": errors, "warnings": 1}
-        for at, (rpcs, adopted, versions, errors) in enumerate(HISTORY)
+        {**MAIN, "time": time, "release": "1.0.0" if errors == 2 else None, "errors": errors, "warnings": 1}
+        for time, errors in zip(TIMES, ERRORS, strict=True)
     ]
     rows: dict[str, list[dict[str, Any]]] = {table: [{**MAIN, "messages": name}] for table in TITLES}
     rows["findings"] = [{**MAIN, "errors": 1, "warnings": 1, "infos": 0, "fixed": 2}]

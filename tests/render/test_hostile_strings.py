@@ -13,8 +13,7 @@ import pytest
 
 import kiplint
 from hostile import hostile_sets
-from kiplint.commands.pipeline.page import write_report
-from kiplint.commands.pipeline.report import TITLES
+from kiplint.commands.pipeline.report import write_report
 from kiplint.engine.rule import RULES_PAGES
 from kiplint.pipeline.answers import Rows
 from kiplint.render.formats import write
@@ -69,9 +68,7 @@ def write_lake(out: TextIO) -> None:
     }
     line = {"source": EVIL[0], "lineage": EVIL[1]}
     answers["history"] = as_rows([{**row, **line} for row in answers["history"].records])
-    write_report(
-        out, TITLES, answers, [{"source": EVIL[0], "client": EVIL[4], "broker": EVIL[4], "trouble": list(EVIL)}]
-    )
+    write_report(out, answers)
 
 
 def write_diff(out: TextIO, folder: Path) -> None:

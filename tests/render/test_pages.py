@@ -11,8 +11,7 @@ from playwright.sync_api import Browser, Page
 
 import kiplint
 from hostile import hostile_sets
-from kiplint.commands.pipeline.page import write_report
-from kiplint.commands.pipeline.report import TITLES
+from kiplint.commands.pipeline.report import write_report
 from kiplint.render.formats import write
 from kiplint.text.show import printable
 
@@ -69,29 +68,14 @@ def test_a_diff(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_the_report_of_a_lake(browser: Browser, tmp_path: Path) -> None:
-    releases = ("1.0.0", "2.0.0", "3.0.0")
-    pairs = [
-        {"source": "sample", "client": client, "broker": broker, "trouble": [EVIL] * (releases.index(broker) - at)}
-        for at, client in enumerate(releases)
-        for broker in releases
-    ]
     with (tmp_path / "report.html").open("w", encoding="utf-8") as out:
-        write_report(out, TITLES, report_answers(EVIL), pairs)
+        write_report(out, report_answers(EVIL))
     with visit(browser, tmp_path / "report.html") as page:
-        assert page.locator("section").evaluate_all("found => found.map((one) => one.id)") == [
-            "over-time", "between", "report",
-        ]  # fmt: skip
-        assert page.locator("figcaption").all_text_contents() == [
-            "Versions of sample main", "RPCs of sample main", "Open findings of sample main",
-        ]  # fmt: skip
-        assert page.locator(".key").all_text_contents() == [
-            "versions: 14", "RPCs: 3", "with request header 3: 1", "errors: 1", "warnings: 1",
-        ]  # fmt: skip
-        assert page.locator("polyline").last.get_attribute("points") == "0,60 600,60"
-        heat = page.locator(".heat td")
-        assert heat.all_text_contents() == ["", "1", "2", "", "", "1", "", "", ""]
-        assert [cell.get_attribute("class") for cell in heat.all()[:3]] == ["h0", "h2", "h4"]
-        assert heat.nth(1).get_attribute("title") == f"1.0.0 with 2.0.0: {EVIL}"
+        ids = page.locator("section").evaluate_all("sections => sections.map((section) => section.id)")
+        assert ids == ["over-time", "report"]
+        assert page.locator("figcaption").all_text_contents() == ["Open findings of sample main"]
+        assert page.locator(".key").all_text_contents() == ["errors: 1", "warnings: 1"]
+        assert page.locator("polyline").last.get_attribute("points").endswith("600,60.0")
         rows = page.locator("[data-item]")
         page.get_by_role("searchbox").fill("fields/unknown-type")
         assert page.locator("[data-item]:visible").count() == 1

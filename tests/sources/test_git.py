@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kiplint.limits import GIT_OBJECTS, Limit
-from kiplint.pipeline import commits
+from kiplint.pipeline.commits import read_folders
 from kiplint.sources import git as sources_git
 from kiplint.sources.git import open_repository
 from kiplint.sources.open import open_sets
@@ -270,11 +270,11 @@ def test_a_cube_of_folders_takes_little_memory(kafka: Path, monkeypatch: pytest.
         tree = git(kafka, "mktree", stdin=entry.encode())
         entry = "".join(f"040000 tree {tree}\td{at:04}\n" for at in range(1_000))
     tree = git(kafka, "mktree", stdin=entry.encode())
-    monkeypatch.setattr(commits, "GIT_LISTING", Limit(1 << 20, "bytes in its list of files", "git"))
+    monkeypatch.setattr(sources_git, "GIT_LISTING", Limit(1 << 20, "bytes in its list of files", "git"))
     objects = open_repository(None)
     tracemalloc.start()
     with pytest.raises(SourceError, match="more than 1 MiB in its list of files"):
-        list(commits.read_folders(objects, [tree]))
+        read_folders(objects, tree)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < GIT_OBJECTS + (10 << 20)  # a request may take as much

@@ -6,7 +6,7 @@ The newest content of each fork is also compared with the newest release of upst
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -48,12 +48,16 @@ def changes(lake: Lake, rules: Rules) -> DataFrame:
     first = F.min(F.struct("source", "lineage", "position")).alias("first")
     pairs = lake.missing(pairs.groupBy(*PAIR).agg(first), "changes", *PAIR, rules_id=rules.id)
     pairs = pairs.select(group_of("first.source", "first.lineage").alias("group"), "first.position", *PAIR)
-    sides = pairs.select("group", F.explode(F.array(*PAIR)).alias("side")).distinct()
-    uses = sides.join(sets.withColumnRenamed("root", "side"), "side").join(lake.read("files"), "tree")
-    uses = uses.groupBy("group", "blob").agg(F.collect_list(F.struct("side", "directory", "name")).alias("uses"))
-    texts = uses.join(lake.read("blobs").select("blob", "data"), "blob")
-    schema = lake.schemas["changes"]
+    schema, texts = lake.schemas["changes"], texts_of(lake, pairs, PAIR)
     return cogroup(pairs, texts, "group").applyInArrow(compare_in_arrow(rules, arrow(schema)), schema)
+
+
+def texts_of(lake: Lake, pairs: DataFrame, sides: Sequence[str]) -> DataFrame:
+    """The texts of both sides of pairs, each once in a group, with the roots and paths that it has there."""
+    roots = pairs.select("group", F.explode(F.array(*sides)).alias("root")).distinct()
+    uses = roots.join(lake.read("sets"), "root").join(lake.read("files"), "tree")
+    uses = uses.groupBy("group", "blob").agg(F.collect_list(F.struct("root", "directory", "name")).alias("uses"))
+    return uses.join(lake.read("blobs").select("blob", "data"), "blob")
 
 
 def neighbours(revisions: DataFrame, sets: DataFrame) -> DataFrame:
@@ -119,7 +123,6 @@ def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
 def _change(change: Change, finding: ChangeFinding) -> dict[str, Any]:
     return {
         **asdict(finding),
-        **{name: getattr(finding, name) or None for name in ("url", "old_path", "old_line", "old_column")},
         "api_key": number(change.message.api_key),
         "old": json.dumps(dict(finding.old), default=str),
         "new": json.dumps(dict(finding.new), default=str),

@@ -14,7 +14,6 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.run import check_both
 from kiplint.fixes.fixers import make_fix
-from kiplint.model.message import partner_file
 from kiplint.pipeline.changes import group_of
 from kiplint.pipeline.rows import Row, arrow, spread, table
 
@@ -94,5 +93,4 @@ def _rows(key: Row, some: Sequence[Finding], blobs: Mapping[str, str], rules: Ru
             "name": finding.path,
             "blob": blobs[finding.path],
             "rule_source": finding.source,
-            "other_half": partner_file(finding.message_name) or None if finding.rule in PARTNER_MISSING else None,
         }

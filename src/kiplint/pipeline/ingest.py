@@ -26,8 +26,8 @@ def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str]
     history = list_histories(lake, lines).persist()
     failures = history.where("position IS NULL").select("source", "lineage", "problem").collect()
     problems = {(row["source"], row["lineage"]): row["problem"] for row in failures}
-    sets = history.where("sets IS NOT NULL").select("kind", "location", "root", F.inline("sets"))
-    files = sets.where("files IS NOT NULL").select("kind", "location", "tree", F.inline("files"))
+    sets = history.where("sets IS NOT NULL").select("location", "root", F.inline("sets"))
+    files = sets.where("files IS NOT NULL").select("location", "tree", F.inline("files"))
     count = lake.add("blobs", new_blobs(lake, files))
     count += lake.add("files", new_files(lake, files))
     with_definitions = sets.join(lake.read("files").select("tree").distinct(), "tree", "left_semi")
@@ -41,7 +41,7 @@ def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str]
 
 def list_histories(lake: Lake, lines: Sequence[Line]) -> DataFrame:
     """The revisions of lines as rows of `HISTORY`; each line is a task."""
-    rows = lake.spark.createDataFrame([line[:4] for line in lines], f"{LINE}, kind STRING, location STRING")
+    rows = lake.spark.createDataFrame([line[:3] for line in lines], f"{LINE}, location STRING")
     known = lake.read("revisions", {line.source for line in lines})
     if not lake.tables.keys() >= WALKED:  # somebody has deleted one, and all revisions are needed to make it again
         known = known.limit(0)
@@ -52,8 +52,8 @@ def list_histories(lake: Lake, lines: Sequence[Line]) -> DataFrame:
 
 def new_blobs(lake: Lake, files: DataFrame) -> DataFrame:
     """The contents that the lake lacks, each read from one of the repositories that have it."""
-    repositories = files.groupBy("blob").agg(F.min(F.struct("kind", "location")).alias("repository"))
-    missing = lake.missing(repositories, "blobs", "blob").select("repository.*", "blob").repartition("location")
+    repositories = files.groupBy("blob").agg(F.min("location").alias("location"))
+    missing = lake.missing(repositories, "blobs", "blob").repartition("location")
     schema = lake.schemas["blobs"]
     return missing.sortWithinPartitions("location").mapInArrow(read_blobs(arrow(schema)), schema)
 

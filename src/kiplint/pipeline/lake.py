@@ -75,8 +75,7 @@ def has_table(path: Path, name: str) -> bool:
 class Lake:
     """The tables of a lake, each as a run found it or as that run has left it.
 
-    `lines` are the lines of history that the run can read, and `upstream` is the source that the others are compared
-    with.
+    `lines` are the lines of history, and `upstream` is the source that the others are compared with.
     """
 
     def __init__(self, path: Path, spark: SparkSession, lines: Sequence[Line] = (), upstream: str = "") -> None:

@@ -6,18 +6,19 @@ again continues it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
+from deltalake import DeltaTable, write_deltalake
+
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.history import Line, read_source, with_state
-from kiplint.pipeline.lake import Lake, has_table, writing
+from kiplint.pipeline.lake import ONCE, Lake, has_table, writing
 from kiplint.pipeline.rules import Rules
-from kiplint.pipeline.sources import drop_sources, read_sources, write_sources
 from kiplint.pipeline.tables import TABLES
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.words import did_you_mean
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 THREADS: Final = 8
 """How many lines are looked at at once; most of the time git is waited for."""
+Lines = dict[tuple[str, str], Line]
+"""Lines of history by source and lineage."""
 
 
 def run(
@@ -36,7 +39,6 @@ def run(
     session: Callable[[], AbstractContextManager[SparkSession]],
     on_start: Callable[[Sequence[Line]], None],
     on_stage: Tell,
-    *,
     sources: Sequence[str] = (),
     drop: Sequence[str] = (),
     upstream: str = "",
@@ -48,57 +50,78 @@ def run(
     will read. A session is opened only where there is something new. Raises UsageError and OSError.
     """
     rules = Rules.of(config)
-    given = [read_source(argument) for argument in sources]
+    new_lines = [read_source(argument) for argument in sources]
     with writing(path):
-        if drop:
-            drop_sources(path, drop)
+        drop_sources(path, drop)
         before = read_sources(path)
         if not all(has_table(path, name) for name in TABLES):  # a new lake, or somebody has deleted a table
             before = {key: line._replace(state="", rules_id="") for key, line in before.items()}
-        lines = _merge(before, given)
-        upstream = _upstream(lines.values(), upstream)
+        lines = _merge(before, new_lines)
+        upstream = _upstream([*lines.values()], upstream)
+        lines = {key: line._replace(upstream=line.source == upstream, problem=None) for key, line in lines.items()}
         on_start([*lines.values()])
-        found, problems = _look([*lines.values()])
-        found = [line._replace(rules_id=rules.id, upstream=line.source == upstream) for line in found]
-        changed = [line for line in found if not _is_finished(line, before.get(line.key))]
+        readable, problems = _look([*lines.values()])
+        readable = [line._replace(rules_id=rules.id) for line in readable]
+        finished = {key: line._replace(problem=None) for key, line in before.items()}
+        changed = [line for line in readable if line != finished.get(line.key)]
         if changed:
             from kiplint.pipeline.stages import run_stages
 
             unread = [line for line in changed if line.key not in before or before[line.key].state != line.state]
             with session() as spark:
-                lake = Lake(path, spark, found, upstream)
+                lake = Lake(path, spark, [*lines.values()], upstream)
                 problems |= run_stages(lake, changed, unread, rules, on_stage)
                 lake.compact()
-        now = datetime.now(UTC)
-        lines |= {line.key: line._replace(as_of=now) for line in changed if line.key not in problems}
-        after = {
-            key: line._replace(upstream=line.source == upstream, problem=problems.get(key))
-            for key, line in lines.items()
-        }
+        lines |= {line.key: line for line in changed if line.key not in problems}
+        after = {key: line._replace(problem=problems.get(key)) for key, line in lines.items()}
         if after != before:
             write_sources(path, after.values())
     return problems
 
 
-def _is_finished(line: Line, before: Line | None) -> bool:
-    return before is not None and line._replace(as_of=None, problem=None) == before._replace(as_of=None, problem=None)
+def read_sources(path: Path) -> Lines:
+    """The lines of a lake, none where there is no lake."""
+    rows = DeltaTable(path / "sources").to_pyarrow_table().to_pylist() if has_table(path, "sources") else ()
+    return {line.key: line for line in (Line(**row) for row in rows)}
 
 
-def _merge(before: Mapping[tuple[str, str], Line], given: Iterable[Line]) -> dict[tuple[str, str], Line]:
-    """The lines of the lake and the given ones. Raises UsageError where there is none, and for two equal ones."""
+def write_sources(path: Path, lines: Iterable[Line]) -> None:
+    """Replace all lines of a lake, which has the table."""
+    table = DeltaTable(path / "sources")
+    data = pa.Table.from_pylist([line._asdict() for line in lines], pa.schema(table.schema().to_arrow()))
+    write_deltalake(table, data, mode="overwrite", commit_properties=ONCE)
+
+
+def drop_sources(path: Path, names: Sequence[str]) -> None:
+    """Remove the revisions, spans and drift of sources; contents stay. Raises UsageError for one that cannot go."""
+    for name in names:
+        lines = read_sources(path).values()
+        sources = {line.source for line in lines}
+        if name not in sources:
+            raise UsageError(f"the lake has no source {name}{did_you_mean(name, sources)}")
+        if any(line.source == name and line.upstream for line in lines):
+            raise UsageError(f"the forks are compared with {name}: run with --upstream NAME first, or delete {path}")
+        for table in ("revisions", "spans", "drift"):
+            if has_table(path, table):
+                DeltaTable(path / table).delete(f"source = '{name}'")
+        write_sources(path, [line for line in lines if line.source != name])
+
+
+def _merge(before: Mapping[tuple[str, str], Line], new_lines: Iterable[Line]) -> Lines:
+    """The lines of the lake and the new ones. Raises UsageError where there is none, and for two equal ones."""
     lines = {**before}
     keys = set[tuple[str, str]]()
-    for line in given:
+    for line in new_lines:
         if line.key in keys:
-            raise UsageError(f"two sources are called {line.source} and have {line.lineage or 'no history'}")
+            raise UsageError(f"two sources are called {line.source} and have {line.lineage}")
         keys.add(line.key)
-        lines[line.key] = lines.get(line.key, line)._replace(kind=line.kind, location=line.location)
+        lines[line.key] = lines.get(line.key, line)._replace(location=line.location)
     if not lines:
         raise UsageError("nothing to read: name a source, as in kafka=../kafka#trunk")
     return lines
 
 
-def _upstream(lines: Collection[Line], wanted: str) -> str:
+def _upstream(lines: Sequence[Line], wanted: str) -> str:
     names = [line.source for line in lines]
     if wanted and wanted not in names:
         raise UsageError(f"--upstream {wanted} is none of the sources{did_you_mean(wanted, names)}")

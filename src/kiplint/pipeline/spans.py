@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -11,7 +12,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.pipeline.attribution import attribute
 from kiplint.pipeline.changes import neighbours
-from kiplint.pipeline.history import GIT
 from kiplint.pipeline.rows import arrow, cogroup, spread, table
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
     lives = at(at(lives, contents, "first", "introduced", "inner"), contents, "after", "fixed", "left")
     lives = spread(lives, *LINE, "key").persist()
     lives = lives.join(endings(lake, lives, changes), [*LINE, "key", "first"], "left")
-    repositories = [(*line.key, line.location) for line in lake.lines if line.kind == GIT]
+    repositories = [(*line.key, line.location) for line in lake.lines]
     locations = lake.spark.createDataFrame(repositories, "source STRING, lineage STRING, location STRING")
-    history = revisions.join(F.broadcast(locations), LINE, "left").select(
-        *LINE, "position", "commit", "time", "release", F.size("parents").alias("parents"), "location"
+    history = revisions.join(F.broadcast(locations), LINE).select(
+        *LINE, "position", "commit", "time", "release", "location"
     )
     schema = lake.schemas["spans"]
     return cogroup(lives, history, "source").applyInArrow(attribute(arrow(schema)), schema)
@@ -72,7 +72,7 @@ def last_of_chain(renames: pa.Table) -> pa.Table:
     """Old and new names of one source to the last name of each."""
     import networkx as nx
 
-    rows = sorted(renames.to_pylist(), key=lambda row: (row["time"] is not None, row["time"], row["position"]))
+    rows = sorted(renames.to_pylist(), key=itemgetter("time", "position"))
     newest = {row["new"]: at for at, row in enumerate(rows)}
     chains = nx.connected_components(nx.Graph([(row["old"], row["new"]) for row in rows]))
     schema = pa.schema([("source", pa.string()), ("message_name", pa.string()), ("last", pa.string())])

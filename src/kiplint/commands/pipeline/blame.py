@@ -1,24 +1,22 @@
 """`kiplint pipeline blame`."""
 
-from itertools import groupby
 from typing import Annotated, Any
 
 import typer
 
 from kiplint.cli.options import FormOption, LakeArgument
-from kiplint.cli.process import CLEAN
-from kiplint.commands.pipeline.text import open_lake, write_json, write_table
+from kiplint.commands.pipeline.text import open_lake, present
 from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import matches
 from kiplint.text.words import did_you_mean
 
 EVENTS = """
-SELECT *, coalesce(release, if(before_first_release, 'before the first', if(source IN (SELECT source FROM releases),
-  'never', ''))) AS shipped FROM events WHERE list_contains($1, {})
-ORDER BY source, lineage, position, event <> 'fixed', rule, message_name, path, field, message
+SELECT source, lineage, time, commit, "by", coalesce(release, if(before_first_release, 'before the first',
+  if(source IN (SELECT source FROM revisions WHERE release IS NOT NULL), 'never', ''))) AS release, event, rule,
+  coalesce(message_name, path) AS message_name, if(event = 'fixed', '', message) AS message FROM events
+WHERE list_contains($1, {}) ORDER BY source, lineage, position, event <> 'fixed', rule, message_name, field, message
 """
-COLUMNS = ("when", "commit", "by", "release", "what", "rule", "message", "")
 EPILOG = """\b
 Examples:
   kiplint pipeline blame lake SaslHandshake
@@ -38,15 +36,8 @@ def command(
     """
     tables = open_lake(lake)
     column, names = subjects(tables, subject)
-    events = tables.rows(EVENTS.format(column), [names]).records
-    if output_format == "json":
-        write_json({"events": events})
-        return CLEAN
-    for line, some in groupby(events, key=lambda event: (event["source"], event["lineage"])):
-        write_table(" ".join(filter(None, line)), COLUMNS, map(_cells, some))
-    if not events:
-        write_table(subject, COLUMNS, (), "no findings and no changes")
-    return CLEAN
+    events = tables.rows(EVENTS.format(column), [names])
+    return present(output_format, {"events": events}, {"events": subject}, "no findings and no changes")
 
 
 def subjects(lake: Any, subject: str) -> tuple[str, list[str]]:
@@ -60,8 +51,3 @@ def subjects(lake: Any, subject: str) -> tuple[str, list[str]]:
         return "message_name", names_meant
     hint = did_you_mean(subject, names) or did_you_mean(subject, rules)
     raise UsageError(f"no message and no rule is called {subject}{hint}")
-
-
-def _cells(event: dict[str, Any]) -> list[Any]:
-    about = [event[name] for name in ("time", "commit", "by", "shipped", "event", "rule")]
-    return [*about, event["message_name"] or event["path"], "" if event["event"] == "fixed" else event["message"]]

@@ -12,12 +12,11 @@ from kiplint.text.words import did_you_mean
 QUERIES = {
     "forks": """SELECT * FROM forks WHERE $1 IN ('', source)
         ORDER BY merge_breaks DESC, collisions DESC, source, lineage""",
-    "collisions": """SELECT source, message_name, lowest, highest, difference, upstream_release FROM drift
-        WHERE status = 'collision' AND $1 IN ('', source) ORDER BY ALL""",
-    "breaks": """SELECT source, breaks, message_name, versions, message FROM fork_breaks
-        WHERE $1 IN ('', source) ORDER BY ALL""",
-    "fixed_upstream": """SELECT source, rule, severity, message_name, fixed_commit, fixed_time, fixed_release
-        FROM fixed_upstream WHERE $1 IN ('', source) AND severity <> 'info' ORDER BY ALL""",
+    "collisions": """SELECT message_name, lowest, highest, difference, field, upstream_release FROM drift
+        WHERE status = 'collision' AND source = $1 ORDER BY ALL""",
+    "breaks": "SELECT breaks, message_name, versions, message FROM fork_breaks WHERE source = $1 ORDER BY ALL",
+    "fixed_upstream": """SELECT rule, severity, message_name, fixed_commit, fixed_time, fixed_release
+        FROM fixed_upstream WHERE source = $1 AND severity <> 'info' ORDER BY ALL""",
 }
 TITLES = {
     "forks": "Forks",
@@ -25,7 +24,6 @@ TITLES = {
     "breaks": "What merging upstream's newest release breaks",
     "fixed_upstream": "Fixed upstream",
 }
-"""The titles of the tables of one fork; all forks have the first only."""
 EPILOG = """\b
 Examples:
   kiplint pipeline forks lake
@@ -34,9 +32,7 @@ Examples:
 
 def command(
     lake: LakeArgument,
-    fork: Annotated[
-        str | None, typer.Argument(metavar="FORK", help="Only this source, with what the numbers count.")
-    ] = None,
+    fork: Annotated[str, typer.Argument(metavar="FORK", help="Only this source, with what the numbers count.")] = "",
     output_format: FormOption = "text",
 ) -> int:
     """Compare forks with upstream: where they left it, what they have alone or otherwise, what a merge breaks.
@@ -45,9 +41,9 @@ def command(
     `collisions` those with a version that upstream has otherwise, `behind` upstream's changes since the base.
     """
     tables = open_lake(lake)
-    answers = {name: tables.rows(sql, [fork or ""]) for name, sql in QUERIES.items()}
+    queries = QUERIES if fork else {"forks": QUERIES["forks"]}
+    answers = {name: tables.rows(sql, [fork]) for name, sql in queries.items()}
     if fork and not answers["forks"].values:
         names = [name for (name,) in tables.rows("SELECT DISTINCT source FROM forks").values]
         raise UsageError(f"the lake has no fork {fork}{did_you_mean(fork, names)}")
-    titles = TITLES if fork else {"forks": TITLES["forks"]}
-    return present(output_format, answers, titles, "none" if fork else "the lake has upstream only")
+    return present(output_format, answers, TITLES, "none" if fork else "the lake has upstream only")

@@ -5,8 +5,7 @@ from typing import Annotated
 import typer
 
 from kiplint.cli.options import FormOption, LakeArgument
-from kiplint.cli.process import CLEAN
-from kiplint.commands.pipeline.text import open_lake, write_json, write_table
+from kiplint.commands.pipeline.text import open_lake, present
 
 EPILOG = """\b
 Examples:
@@ -26,9 +25,4 @@ def command(
     The views answer questions, such as `set_findings` what `check` finds in each revision, and `set_changes` what
     `diff` finds at each; docs/reference/tables.md has them all.
     """
-    rows = open_lake(lake).query(sql)
-    if output_format == "json":
-        write_json({"rows": rows.records})
-    else:
-        write_table("", rows.columns, rows.values)
-    return CLEAN
+    return present(output_format, {"rows": open_lake(lake).query(sql)}, {"rows": ""})

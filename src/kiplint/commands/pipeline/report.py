@@ -1,17 +1,24 @@
-"""`kiplint pipeline report`."""
+"""`kiplint pipeline report`, as text, as JSON, and as a page with a plot of each line of history."""
+
+from __future__ import annotations
 
 import sys
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 
 from kiplint.cli.options import LakeArgument
-from kiplint.commands.pipeline.matrix import in_trouble
-from kiplint.commands.pipeline.page import write_report
-from kiplint.commands.pipeline.text import open_lake, present
+from kiplint.commands.pipeline.text import cell, open_lake, present
+from kiplint.text.words import plural
+
+if TYPE_CHECKING:
+    from kiplint.pipeline.answers import Rows
+    from kiplint.render.page import Plot
 
 QUERIES = {
-    "sources": """SELECT s.source, s.lineage, s.kind, count(r.source) AS revisions, s.problem
+    "sources": """SELECT s.source, s.lineage, count(r.source) AS revisions, s.problem
         FROM sources s LEFT JOIN revisions r USING (source, lineage) GROUP BY ALL ORDER BY ALL""",
     "findings": """SELECT source, lineage, count(*) FILTER (open AND severity = 'error') AS errors,
         count(*) FILTER (open AND severity = 'warning') AS warnings,
@@ -22,28 +29,30 @@ QUERIES = {
         FROM spans WHERE what = 'finding' AND severity = 'error' GROUP BY ALL
         ORDER BY source, lineage, introduced_time, rule, messages""",
     "breaks": """SELECT source, lineage, time, commit, "by", if(before_first_release, 'before the first', release)
-        AS release, breaks, rule, string_agg(DISTINCT message_name, ', ' ORDER BY message_name) AS messages FROM breaks
+        AS release, breaks, rule, string_agg(DISTINCT message_name, ', ' ORDER BY message_name) AS messages
+        FROM events WHERE event = 'changed' AND breaks IN ('wire', 'storage') AND (author IS NOT NULL OR
+        source NOT IN (SELECT source FROM revisions WHERE release IS NULL))  -- else releases repeat those of branches
         GROUP BY ALL ORDER BY source, lineage, time, rule, messages""",
-    "matrix": "SELECT source, status, count(*) AS cells FROM release_matrix GROUP BY ALL ORDER BY source, cells DESC",
     "forks": "SELECT * EXCLUDE (commit, base_commit) FROM forks ORDER BY merge_breaks DESC, source",
     "problems": "SELECT * FROM problems ORDER BY ALL",
-    "history": """SELECT r.source, r.lineage, r.position, r.time, r.release, any_value(o.rpcs) AS rpcs,
-        any_value(o.versions) AS versions, any_value(o.adopted) AS adopted,
-        count(*) FILTER (s.severity = 'error') AS errors, count(*) FILTER (s.severity = 'warning') AS warnings
-        FROM revisions r LEFT JOIN rollout o USING (source, lineage, position) LEFT JOIN spans s
+    "history": """SELECT r.source, r.lineage, r.time, r.release, count(*) FILTER (s.severity = 'error') AS errors,
+        count(*) FILTER (s.severity = 'warning') AS warnings FROM revisions r LEFT JOIN spans s
         ON (s.source, s.lineage, s.what) = (r.source, r.lineage, 'finding') AND s.introduced_position <= r.position
-        AND (s.fixed_position IS NULL OR s.fixed_position > r.position) GROUP BY ALL ORDER BY ALL""",
+        AND (s.fixed_position IS NULL OR s.fixed_position > r.position)
+        GROUP BY r.source, r.lineage, r.position, r.time, r.release ORDER BY r.source, r.lineage, r.time, r.position""",
 }
 TITLES = {
     "sources": "Sources",
     "findings": "Findings in the newest revision of each line",
     "errors": "Errors in time",
     "breaks": "What broke bytes or records",
-    "matrix": "RPCs between all releases, as client and broker",
     "forks": "Forks beside upstream",
     "problems": "Problems",
 }
 """The titles of the tables, in their order."""
+WIDTH, TOP, BOTTOM = 600, 10, 110
+"""Of a plot, in its own units."""
+LOOKS = {"errors": "error", "warnings": "warning"}
 EPILOG = """\b
 Examples:
   kiplint pipeline report lake
@@ -54,12 +63,53 @@ def command(
     lake: LakeArgument,
     output_format: Annotated[Literal["text", "json", "html"], typer.Option(help="How to write the report.")] = "text",
 ) -> int:
-    """Show what a lake holds: sources, findings in time, what broke, who interoperates, how far forks are.
+    """Show what a lake holds: sources, findings in time, what broke, how far forks are.
 
-    The page also has plots over time, and each release as client and broker.
+    The page also has the open findings of each line of history over time.
     """
     tables = open_lake(lake)
     answers = {name: tables.rows(sql) for name, sql in QUERIES.items()}
     if output_format == "html":
-        write_report(sys.stdout, TITLES, answers, in_trouble(tables))
+        write_report(sys.stdout, answers)
     return present(output_format, answers, {name: title for name, title in TITLES.items() if answers[name].values})
+
+
+def write_report(out: TextIO, answers: Mapping[str, Rows]) -> None:
+    """Write the page of a report by its answers."""
+    from kiplint.render.page import Row, Section, Table, write_page
+    from kiplint.render.report import Verdict
+
+    tables = [
+        Table(title, answers[name].columns, [Row([*map(cell, row)], values={}) for row in answers[name].values])
+        for name, title in TITLES.items()
+        if answers[name].values
+    ]
+    plots = list(_plots(answers["history"].records))
+    errors = sum(row["errors"] for row in answers["findings"].records)
+    breaks = sum(row["release"] is not None for row in answers["breaks"].records)
+    sentence = f"{plural(errors, 'open error')}, and {plural(breaks, 'commit')} with breaks that a release has."
+    write_page(
+        out,
+        command="pipeline report",
+        title=f"History of {', '.join(dict.fromkeys(row['source'] for row in answers['sources'].records))}",
+        verdict=Verdict.of(sentence, (), "`kiplint pipeline blame LAKE MESSAGE` names the commits."),
+        sections=[Section("over-time", "Over time", plots), Section("report", "Report", tables, ())],
+    )
+
+
+def _plots(history: Sequence[Mapping[str, Any]]) -> Iterator[Plot]:
+    from kiplint.render.page import Plot, PlotLine
+
+    for line, group in groupby(history, key=lambda row: (row["source"], row["lineage"])):
+        states = list(group)
+        first, last = states[0]["time"], states[-1]["time"]
+        scale = WIDTH / ((last - first).total_seconds() or 1)
+        places = [round((state["time"] - first).total_seconds() * scale, 1) for state in states]
+        most = max(1, *(state[name] for state in states for name in LOOKS))
+        lines = []
+        for name, look in LOOKS.items():
+            heights = [BOTTOM - state[name] * (BOTTOM - TOP) / most for state in states]
+            points = " ".join(f"{place:g},{height:.1f}" for place, height in zip(places, heights, strict=True))
+            lines.append(PlotLine(f"{name}: {states[-1][name]:,}", look, points))
+        marks = [(place, state["release"]) for place, state in zip(places, states, strict=True) if state["release"]]
+        yield Plot(f"Open findings of {' '.join(line)}", lines, most, cell(first), cell(last), marks)

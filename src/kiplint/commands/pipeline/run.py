@@ -9,6 +9,7 @@ import typer
 
 from kiplint.cli.process import CLEAN, FINDINGS, warn
 from kiplint.commands.pipeline.text import need
+from kiplint.text.words import first_of
 
 EPILOG = """\b
 Examples:
@@ -23,8 +24,8 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="NAME=PATH[#branch|tags]",
-            help="A git repository or bundle with a branch, or its releases (`tags`, or `tags=GLOB,!GLOB`); a "
-            "directory, an archive. They join those of the lake; without any, those are read again.",
+            help="A git repository or bundle with a branch, or its releases (`tags`, or `tags=GLOB`). They join those "
+            "of the lake; without any, those are read again.",
         ),
     ] = None,
     out: Annotated[
@@ -34,24 +35,13 @@ def command(
         list[str] | None, typer.Option(metavar="NAME", help="Remove a source from the lake. Repeatable.")
     ] = None,
     upstream: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The source that the others are compared with.", show_default="the first"),
-    ] = None,
-    config: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="A kiplint.toml with the rules to run.", show_default="the defaults"),
-    ] = None,
+        str, typer.Option(metavar="NAME", help="The source that the others are compared with, by default the first.")
+    ] = "",
+    config: Annotated[str, typer.Option(metavar="FILE", help="A kiplint.toml with the rules to run.")] = "",
     master: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Where Spark runs: local[4], spark://host:7077, yarn, k8s://...",
-            show_default="this machine",
-        ),
-    ] = None,
-    remote: Annotated[
-        str | None, typer.Option(metavar="URL", help="A Spark Connect server, such as sc://host:15002.")
-    ] = None,
+        str, typer.Option(metavar="URL", help="Where Spark runs: spark://host:7077, yarn, k8s://... By default here.")
+    ] = "",
+    remote: Annotated[str, typer.Option(metavar="URL", help="A Spark Connect server, such as sc://host:15002.")] = "",
     conf: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A setting of Spark, such as spark.driver.memory=8g. Repeatable."),
@@ -70,32 +60,23 @@ def command(
     def session() -> Any:
         from kiplint.pipeline.session import open_session, read_conf  # once it is known that there is work
 
-        return open_session(master or "", remote or "", read_conf(tuple(conf or ())))
+        return open_session(master, remote, read_conf(tuple(conf or ())))
 
     def begin(lines: Sequence[Any]) -> None:
         if not quiet:
-            names = ", ".join(" ".join(filter(None, line.key)) for line in lines[:10])
-            warn(f"reading {names}{f' and {len(lines) - 10} more' if len(lines) > 10 else ''} into {out}")
+            warn(f"reading {first_of([' '.join(line.key) for line in lines], 10)} into {out}")
 
     def tell(stage: str, rows: int, seconds: float) -> None:
         if not quiet:
             print(f"{stage:<10} {seconds:6.1f} s  {rows:,} new rows", flush=True)
 
     try:
-        problems = run(
-            Path(out).absolute(),
-            session,
-            begin,
-            tell,
-            sources=sources or (),
-            drop=drop or (),
-            upstream=upstream or "",
-            config=config or "",
-        )
+        lake = Path(out).absolute()
+        problems = run(lake, session, begin, tell, sources or (), drop or (), upstream=upstream, config=config)
     except Exception:
         if debug:
             traceback.print_exc()
         raise
     for (source, lineage), problem in problems.items():
-        warn(f"warning: {' '.join(filter(None, (source, lineage)))} could not be read: {problem}")
+        warn(f"warning: {source} {lineage} could not be read: {problem}")
     return FINDINGS if problems else CLEAN

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kiplint.cli.process import CLEAN, use_color
 from kiplint.engine.errors import UsageError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1000
 """How many rows of a table are written as text; JSON has all."""
+COMMIT = re.compile("[0-9a-f]{40}")
 
 
 def need(*packages: str) -> None:
@@ -39,17 +41,12 @@ def open_lake(path: str) -> Answers:
 def present(form: str, answers: Mapping[str, Rows], titles: Mapping[str, str], nothing: str = "none") -> int:
     """Write answers to standard output: all as JSON by their names, or as tables those that have a title."""
     if form == "json":
-        write_json({name: rows.records for name, rows in answers.items()})
-    for name, title in titles.items() if form == "text" else ():
-        columns = [column.replace("_", " ") for column in answers[name].columns]
-        write_table(title, columns, answers[name].values, nothing)
+        document = {"version": 1, **{name: rows.records for name, rows in answers.items()}}
+        sys.stdout.write(json.dumps(document, default=_plain, indent=2) + "\n")
+    elif form == "text":
+        for name in [name for name in titles if name in answers]:
+            _write_table(titles[name], answers[name], nothing)
     return CLEAN
-
-
-def write_json(document: Mapping[str, Any]) -> None:
-    """Write a document to standard output."""
-    json.dump({"version": 1, **document}, sys.stdout, default=_plain, indent=2)
-    sys.stdout.write("\n")
 
 
 def _plain(value: object) -> object:
@@ -58,30 +55,22 @@ def _plain(value: object) -> object:
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
-def write_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], nothing: str = "none") -> None:
-    """Write a table below its title to standard output, fitted to the terminal."""
+def _write_table(title: str, rows: Rows, nothing: str) -> None:
+    """Write a table below its title, fitted to the terminal."""
     color = use_color(sys.stdout)
-    cells = [[(cell(value), "") for value in row] for row in rows]
-    if title:
-        sys.stdout.write(f"{paint(printable(title), BOLD, color)}\n")
-    lines = table(columns, cells[:MOST_ROWS], color, width_of(sys.stdout)) or [f"  {nothing}"]
-    if len(cells) > MOST_ROWS:
-        lines.append(f"  and {len(cells) - MOST_ROWS:,} more rows, which JSON has")
+    cells = [[(cell(value), "") for value in row] for row in rows.values[:MOST_ROWS]]
+    lines = [paint(printable(title), BOLD, color)] if title else []
+    lines += table(rows.columns, cells, color, width_of(sys.stdout)) or [f"  {nothing}"]
+    if len(rows.values) > MOST_ROWS:
+        lines.append(f"  and {len(rows.values) - MOST_ROWS:,} more rows, which JSON has")
     sys.stdout.writelines(f"{line}\n" for line in (*lines, ""))
 
 
 def cell(value: object) -> str:
     """A value as text: a time is its day, a commit has ten digits."""
-    match value:
-        case None:
-            return ""
-        case date():
-            return f"{value:%Y-%m-%d}"
-        case int() if not isinstance(value, bool):
-            return f"{value:,}"
-        case list() | dict():
-            return json.dumps(value, default=_plain)
-        case str() if len(value) == 40 and set(value) <= set("0123456789abcdef"):
-            return value[:10]
-        case _:
-            return str(value)
+    if value is None or isinstance(value, date):
+        return f"{value:%Y-%m-%d}" if value else ""
+    if isinstance(value, list | dict):
+        return json.dumps(value, default=_plain)
+    text = f"{value:,}" if type(value) is int else str(value)
+    return text[:10] if COMMIT.fullmatch(text) else text
