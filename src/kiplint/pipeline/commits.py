@@ -20,9 +20,9 @@ _PULL_REQUEST: Final = re.compile(r"\(#([0-9]{1,9})\)\s*\Z|\AMerge pull request 
 class Revision(NamedTuple):
     """A revision: the ids of its commit and tree, its time in seconds since 1970, and its tag or nothing.
 
-    It `has_changes` where it may have other JSON files than the one before.
     `subject` is the first line of its message. `kips` are those that the message names, each once and in order, and
     `pull_request` is the number that GitHub puts behind the first line of a squashed commit, or before that of a merge.
+    It `has_changes` where it may have other JSON files than the one before.
     """
 
     commit: str
@@ -39,11 +39,6 @@ class Revision(NamedTuple):
 
 FilesByFolder = list[tuple[str, list[tuple[str, str]]]]
 """The paths of folders, each with the names of its JSON files and their ids."""
-
-
-def _is_candidate(tag: str) -> bool:
-    """Whether a tag names a release candidate, an alpha or a beta."""
-    return re.search(r"(?:\b|[0-9._-])(?:rc|alpha|beta)(?![a-z])", tag, re.IGNORECASE) is not None
 
 
 def is_of_tags(lineage: str) -> bool:
@@ -87,6 +82,11 @@ def _releases(objects: Objects, glob: str) -> list[Revision]:
         what = f"no tag with a version like {glob}" if glob else "no release"
         raise SourceError(f"{what} in {objects.where}; #tags=GLOB names tags, those of release candidates too")
     return sorted(releases, key=lambda revision: version_key(revision.release))
+
+
+def _is_candidate(tag: str) -> bool:
+    """Whether a tag names a release candidate, an alpha or a beta."""
+    return re.search(r"(?:\b|[0-9._-])(?:rc|alpha|beta)(?![a-z])", tag, re.IGNORECASE) is not None
 
 
 def _commits(objects: Objects, *which: str) -> Iterator[Revision]:
