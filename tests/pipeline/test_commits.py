@@ -87,5 +87,5 @@ def test_each_tree_is_as_git_lists_it(repository: Path) -> None:
 
 
 def test_a_missing_tree(repository: Path) -> None:
-    with pytest.raises(SourceError, match=f"object {'1' * 40} cannot be read"):
+    with pytest.raises(SourceError, match=f"{'1' * 40} is not in it"):
         read_folders(open_repository(str(repository)), "1" * 40)

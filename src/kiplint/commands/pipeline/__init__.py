@@ -2,7 +2,7 @@
 
 COMMANDS = {
     "run": "Read histories into a lake of tables, or bring one up to date.",
-    "report": "Show what a lake holds: sources, findings in time, what broke, who interoperates, how far forks are.",
+    "report": "Show what a lake holds: sources, findings in time, what broke, how far forks are.",
     "blame": "Show what happened to a message, or because of a rule, in order.",
     "forks": "Compare forks with upstream: where they left it, what they have alone or otherwise, what a merge breaks.",
     "matrix": "Show which releases interoperate as client and broker, or which version of each RPC a pair uses.",
