@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from kiplint.engine.config import Config
-from kiplint.engine.expression import holes, parse
 from kiplint.engine.finding import Finding
-from kiplint.engine.language import word
+from kiplint.engine.language import holes, parse, word
 from kiplint.engine.packs import load_pack, shipped, shipped_rules
 from kiplint.text.decode import blank_comments
 from kiplint.versions import VersionRange

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kiplint.engine.errors import ExpressionError
-from kiplint.engine.expression import MOST_LEVELS, Expressions, Hole, holes
 from kiplint.engine.finding import location_of
-from kiplint.engine.language import FUNCTIONS
+from kiplint.engine.language import FUNCTIONS, MOST_LEVELS, Expressions, Hole, holes
 from kiplint.engine.rule import ConditionalSeverity, Level, Rule, RuleSpec
 from kiplint.engine.ruleset import RuleSet, Violation
 from tools import field, message

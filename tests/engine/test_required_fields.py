@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kiplint.engine.requirements import unmet_requirements
 from kiplint.engine.rule import FieldRequirement
+from kiplint.engine.ruleset import unmet_requirements
 from kiplint.model.fields import Field
 from kiplint.model.message import Message
 from tools import field, message

@@ -1,20 +1,30 @@
-"""The words of the rule language: the kinds of elements, their facts, and the functions."""
+"""The language of rules: the kinds of elements, their facts, the functions, and expressions over them.
+
+Expressions are a whitelist over Python's syntax trees. Every name is a fact of the element, a name of the rule's `let`,
+`params`, or the variable of a comprehension; every attribute is a fact of some kind of element; every call is one of
+the language's functions. Anything else is refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+import ast
+import keyword
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
-from typing import Any, NamedTuple
+from string import Formatter
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from kiplint.engine.errors import ExpressionError
 from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import HeaderRange
 from kiplint.model.load import ProblemElement
 from kiplint.model.message import Message
 from kiplint.model.notes import Note
 from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.text.words import did_you_mean
 from kiplint.versions import VersionRange
 
 KINDS: dict[str, type] = {
@@ -125,3 +135,221 @@ def word(value: Any, singular: str, plural: str) -> str:
     else:
         single = value == 1 if isinstance(value, int) or value is None else len(value) == 1
     return singular if single else plural
+
+
+MOST_LEVELS: Final = 100
+_PLAIN: Final = (ast.IfExp, ast.Tuple, ast.List, ast.Set, ast.Subscript)
+_OPERATORS: Final = (
+    ast.boolop, ast.Not, ast.USub, ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr
+)  # fmt: skip
+_AT: Final[Any] = {"lineno": 1, "col_offset": 0}
+"""The position of the nodes that are added to a tree."""
+_LOAD, _STORE = ast.Load(), ast.Store()
+_ELEMENT: Final = ast.Name("_element", _LOAD, **_AT)
+_PARAMS: Final = ast.Name("_params", _LOAD, **_AT)
+_NAMES: Final[dict[str, Any]] = {
+    "__builtins__": {},
+    "_text": as_text,
+    "_word": word,
+    **{name: function.call for name, function in FUNCTIONS.items()},
+}
+
+
+class Hole(NamedTuple):
+    """The text before a hole of a template, the expression in the hole, and its words for the singular and the plural.
+
+    The expression is None at the end of the template; there are no words where the hole shows the value itself.
+    """
+
+    before: str
+    expression: str | None
+    words: tuple[str, ...] = ()
+
+
+def holes(template: str) -> list[Hole]:
+    """The parts of a template; `{{` and `}}` are braces. Raises ExpressionError."""
+    result = []
+    try:
+        parts = list(Formatter().parse(template))
+    except ValueError as error:
+        raise ExpressionError(f"cannot read the holes of {short(template)}: {error}") from None
+    for before, expression, choice, conversion in parts:
+        words = tuple(choice.split("|")) if choice else ()
+        if conversion or len(words) not in (0, 2):
+            hole = f"{expression}!{conversion}" if conversion else f"{expression}:{choice}"
+            raise ExpressionError(f"the hole {{{short(hole)}}} wants two words, as in {{number:version|versions}}")
+        result.append(Hole(before, expression, words))
+    return result
+
+
+def split_location(text: str) -> tuple[str, str]:
+    """A rule's `at` as the expression of an element, empty for the rule's own, and the property of it."""
+    depth = 0
+    for index in range(len(text) - 1, -1, -1):
+        depth += {"}": 1, "{": -1}.get(text[index], 0)
+        if text[index] == "." and not depth:
+            return text[:index], text[index + 1 :]
+    return "", text
+
+
+def short(text: str) -> str:
+    """A text as errors quote it."""
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class Expressions(ast.NodeTransformer):
+    """The expressions of one rule: over the facts of a kind of element, with the names of its parameters."""
+
+    def __init__(self, kind: str, params: Collection[str] = ()) -> None:
+        self.kind = kind
+        self._facts = facts(kind)
+        self._params = params
+        self._lets: dict[str, ast.expr] = {}
+        self._variable = ""
+        self._level = 0
+
+    def let(self, name: str, text: str) -> None:
+        """Give a name to an expression, for those that follow. Raises ExpressionError."""
+        is_taken = name in self._facts or name in FUNCTIONS or name == "params"
+        if is_taken or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+            raise ExpressionError(f"{name} means something else here, or is no name: choose another one")
+        self._lets[name] = self.tree(text)
+
+    def tree(self, text: str) -> ast.expr:
+        """The syntax tree of an expression, over the variables `_element` and `_params`. Raises ExpressionError."""
+        self._level = 0
+        result: ast.expr = self.visit(parse(text))
+        return result
+
+    def value(self, text: str) -> Callable[[Any, Any], Any]:
+        """The function of an element and the parameters that evaluates an expression."""
+        return _function("_element", self.tree(text))
+
+    def template(self, text: str) -> Callable[[Any, Any], str]:
+        """The function of an element and the parameters that fills the holes of a template."""
+        parts: list[ast.expr] = []
+        for before, expression, words in holes(text):
+            parts.append(ast.Constant(before, **_AT))
+            if expression is not None:
+                choice = [ast.Constant(item, **_AT) for item in words]
+                name = ast.Name("_word" if words else "_text", _LOAD, **_AT)
+                call = ast.Call(name, [self.tree(expression), *choice], [], **_AT)
+                parts.append(ast.FormattedValue(call, -1, **_AT))
+        return _function("_element", ast.JoinedStr(parts, **_AT))
+
+    def filter(self, tests: Sequence[ast.expr]) -> Callable[[Iterable[Any], Any], list[Any]]:
+        """The function of elements and the parameters that returns the elements for which all tests hold."""
+        target, elements = ast.Name("_element", _STORE, **_AT), ast.Name("_elements", _LOAD, **_AT)
+        loop = ast.comprehension(target, elements, list(tests), 0)
+        return _function("_elements", ast.ListComp(_ELEMENT, [loop], **_AT))
+
+    def visit(self, node: ast.AST) -> Any:
+        """The same part of an expression with facts and parameters as attributes and items; it is changed in place."""
+        if self._level > MOST_LEVELS:
+            raise ExpressionError("it nests too deeply")
+        self._level += 1
+        result = super().visit(node)
+        self._level -= 1
+        return result
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """A part without a method of its own. Raises ExpressionError unless it is in the language."""
+        if isinstance(node, ast.expr) and not _is_plain(node):
+            raise ExpressionError(f"{short(ast.unparse(node))} is not part of the rule language")
+        return super().generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        """A literal."""
+        if node.value is None or isinstance(node.value, (bool, int, str)):
+            return node
+        text = ast.unparse(node)[:40]
+        raise ExpressionError(f"{text} is not a literal of the rule language: use text or small whole numbers")
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """A fact of the element, a name of the rule, or the variable of a comprehension."""
+        name = node.id
+        if name == self._variable:
+            return ast.Name(name, _LOAD, **_AT)
+        if name in self._lets:
+            return self._lets[name]
+        if name in self._facts:
+            return ast.Attribute(_ELEMENT, name, _LOAD, **_AT)
+        kind = self.kind.replace("_", " ")
+        raise _unknown(name, f"a fact of a {kind}", [*self._facts, *self._lets, self._variable, "params"])
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """A fact of another element, or a parameter."""
+        if isinstance(node.value, ast.Name) and node.value.id == "params" != self._variable:
+            if node.attr not in self._params:
+                raise _unknown(node.attr, "a parameter of the rule", self._params)
+            return ast.Subscript(_PARAMS, ast.Constant(node.attr, **_AT), _LOAD, **_AT)
+        node.value = self.visit(node.value)
+        if node.attr not in all_facts():
+            raise _unknown(node.attr, "a fact", all_facts())
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        """A call of one of the language's functions."""
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name not in FUNCTIONS:
+            raise _unknown(name or ast.unparse(node.func), "a function of the rule language", FUNCTIONS)
+        number = FUNCTIONS[name].arguments
+        if node.keywords or len(node.args) != number or any(isinstance(item, ast.Starred) for item in node.args):
+            raise ExpressionError(f"{name}() takes {number} argument{'s' * (number != 1)}")
+        node.args = [self.visit(item) for item in node.args]
+        return node
+
+    def _comprehension(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp) -> ast.expr:
+        loop = node.generators[0]
+        if len(node.generators) > 1 or loop.is_async or not isinstance(loop.target, ast.Name):
+            raise ExpressionError("a comprehension has one `for` with one variable")
+        if self._variable:
+            raise ExpressionError("a comprehension inside another is not part of the rule language; make it a fact")
+        name = loop.target.id
+        if name in self._facts or name in self._lets or name in FUNCTIONS or name == "params" or name.startswith("_"):
+            raise ExpressionError(f"{name} is a name of its own here; call the comprehension's variable differently")
+        loop.iter = self.visit(loop.iter)
+        self._variable = name
+        try:
+            loop.ifs = [self.visit(condition) for condition in loop.ifs]
+            node.elt = self.visit(node.elt)
+        finally:
+            self._variable = ""
+        return node
+
+    visit_GeneratorExp = visit_ListComp = visit_SetComp = _comprehension  # noqa: N815
+
+
+def parse(text: str) -> ast.expr:
+    """The syntax tree of a text. Raises ExpressionError."""
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else "it nests too deeply or holds a NUL"
+        raise ExpressionError(f"cannot read {short(text)}: {reason}") from None
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether a part is in the language, whatever is inside it."""
+    if isinstance(node, ast.Compare):
+        pairs = zip(node.ops, node.comparators, strict=True)
+        operands = [right for operator, right in pairs if isinstance(operator, (ast.Is, ast.IsNot))]
+        return all(isinstance(right, ast.Constant) and right.value is None for right in operands)
+    if isinstance(node, ast.Dict):
+        return None not in node.keys
+    if isinstance(node, (ast.BoolOp, ast.UnaryOp, ast.BinOp)):
+        return isinstance(node.op, _OPERATORS)
+    return isinstance(node, _PLAIN)
+
+
+def _function(argument: str, body: ast.expr) -> Callable[[Any, Any], Any]:
+    """The Python function of one variable and the parameters that returns the value of a translated expression."""
+    arguments = [ast.arg(name, **_AT) for name in (argument, "_params")]
+    signature = ast.arguments([], arguments, None, [], [], None, [])
+    tree = ast.Expression(ast.Lambda(signature, body, **_AT))
+    result: Callable[[Any, Any], Any] = eval(compile(tree, "<rule>", "eval"), _NAMES)
+    return result
+
+
+def _unknown(name: str, what: str, names: Iterable[str]) -> ExpressionError:
+    return ExpressionError(f"{short(name)} is not {what}{did_you_mean(name, sorted(names))}")

@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 
 from kiplint.engine.errors import ExpressionError, UsageError
-from kiplint.engine.expression import Expressions, split_location
-from kiplint.engine.language import KINDS, NAMED_KINDS
+from kiplint.engine.language import KINDS, NAMED_KINDS, Expressions, split_location
 from kiplint.engine.rule import (
     Case,
     ConditionalSeverity,
