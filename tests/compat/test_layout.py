@@ -277,12 +277,10 @@ def test_layouts_hold_what_the_definition_says(definition: Message, version: int
         assert part.compact <= (body.tags is not None)
 
 
-def test_of_a_large_layout_the_fields_around_are_shown() -> None:
+def test_of_a_large_layout_one_field_is_shown() -> None:
     many = [field(f"F{n}") for n in range(1_000)]
     request = message(*many, struct("Deep", "Part", *many), field("T", tag=0, taggedVersions="3+"))
     body = layout(request, FLEXIBLE)
-    text = shown_layout(body, request.by_name["F500"])
-    assert text == ", ".join(["...", *(f"F{n} int32" for n in range(490, 511)), "...", "tags {...}"])
-    assert shown_layout(body, request.by_name["Deep"]).endswith("F999 int32, Deep (...), tags {...}")
-    assert shown_layout(body, request.by_name["T"]) == "..., tags {0: T int32}"
-    assert shown_layout(body) == ", ".join([*(f"F{n} int32" for n in range(11)), "...", "tags {...}"])
+    texts = [shown_layout(body, request.by_name[name]) for name in ("F500", "Deep", "T")]
+    assert texts == ["..., F500 int32, ...", "..., Deep (...), ...", "..., T int32, ..."]
+    assert shown_layout(body) == "..."

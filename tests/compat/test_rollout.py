@@ -232,7 +232,7 @@ ROWS: list[tuple[Messages, Sequence[Messages | None], str, str]] = [
      "wrong kip-1313/v3-on-released XRequest/headerVersions",
      "version 5 had request header 2 and has 3; give the new header to a new version"),
     (x("0-5", {"0+": "3"}, X5[1]), [X5], "wrong kip-1313/v3-on-released XRequest/headerVersions",
-     "versions 0-5 had request headers 1, 2, and now have 3; give the new header to a new version"),
+     "versions 0-5 had request header 1, 2 and have 3; give the new header to a new version"),
     (x("0-5", {"0-1": "1", "2+": "2"}, X5[1]), [X5], "wrong compat/header-changed XRequest/headerVersions",
      "version 2 had request header 1 and has 2"),
     ((X5[0], rpc("X", 1, "0-5", headerVersions={"0+": "1"})[1]), [X5],

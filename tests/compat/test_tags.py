@@ -87,7 +87,7 @@ def test_the_change_in_full() -> None:
     assert (change.breaks, change.severity, change.versions, change.field) == ("wire", "error", "3-5", "U")
     assert change.old == {"tag": 0, "name": "T", "type": "int64", "layout": "A int32, tags {0: T int64}"}
     assert change.new == {"tag": 0, "name": "U", "type": "string", "layout": "A int32, tags {0: U compact string}"}
-    assert (change.path, change.old_path) == ("new/X.json", "old/X.json")
+    assert change.path == "new/X.json"
 
 
 def test_numbers_of_structs_are_their_own() -> None:
@@ -129,14 +129,6 @@ BELONGED = ["tag 0 belonged to T (int64); U needs a number of its own"]
 )  # fmt: skip
 def test_a_number_of_an_older_release(old: bytes, new: bytes, older: list[bytes], expected: list[str]) -> None:
     assert reused_tags(old, new, *older) == expected
-
-
-def test_the_place_of_a_tag_in_an_older_set_is_known() -> None:
-    (change,) = find_reuse(NONE, TEXT, T)
-    assert change.former_place
-    path, span = change.former_place
-    line = T.decode().splitlines()[span.line - 1]
-    assert (path, line[span.column - 1 : span.end_column - 1]) == ("older0/X.json", '"tag": 0')
 
 
 def test_a_tag_that_two_fields_share_is_not_reused_by_either() -> None:

@@ -137,14 +137,8 @@ def test_files_of_a_revision_are_those_of_the_repository(releases: Path, on_gith
         run = kiplint("diff", *names, cwd=releases, env=on_github)
         assert {*re.findall(r"file=([^,]*)", run.out)} == {"new/XRequest.json", "new/XResponse.json"}
     answer = sarif("diff", "HEAD:old", "HEAD:new", cwd=releases / "new")
-    places = [
-        result[kind][0]["physicalLocation"]["artifactLocation"]["uri"]
-        for result in answer["results"]
-        for kind in ("locations", "relatedLocations")
-        if kind in result
-    ]
-    assert {*places} == {"new/XRequest.json", "new/XResponse.json", "old/XRequest.json", "old/XResponse.json"}
-    assert "HEAD:old/XRe" in json.dumps(answer)
+    uris = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in answer["results"]}
+    assert uris == {"new/XRequest.json", "new/XResponse.json"}
 
 
 def test_the_top_of_the_repository_is_found_from_below(here: Path) -> None:

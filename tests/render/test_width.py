@@ -56,10 +56,9 @@ def test_the_output_fits(make: Callable[[], RunResult]) -> None:
 
 def test_proofs_take_a_line_each() -> None:
     out = Terminal()
-    write("text", kiplint.diff(SET, KIP), out)
-    assert [line for line in out.getvalue().splitlines() if line.endswith("…")] == [
-        "   proof  old writes version 0 as 01010000; new refuses at byte 0, the new set …"
-    ]
+    write("text", kiplint.diff("compat/layout-changed/old", "compat/layout-changed/new"), out)
+    cut_lines = [line for line in out.getvalue().splitlines() if line.endswith("…")]
+    assert [line[:10] for line in cut_lines] == ["   proof  "] * 2
 
 
 def test_folding() -> None:

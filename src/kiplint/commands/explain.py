@@ -14,7 +14,7 @@ from msgspec import json
 from msgspec.structs import replace
 
 from kiplint.cli.process import CLEAN, use_color
-from kiplint.commands.diff.text import write_diff
+from kiplint.commands.diff.text import write_changes
 from kiplint.commands.rules import all_rules
 from kiplint.compat.classify import run_example
 from kiplint.engine.errors import UsageError
@@ -84,8 +84,8 @@ def _examples(rule: Rule, folder: Path, color: bool) -> Iterator[str]:
     out = StringIO()
     if (folder / "old").is_dir():
         changes, old, new = run_example(rule, folder)
-        write_diff(changes, 0, {**old.sources, **new.sources}, out, color=color)
-        report = out.getvalue().rstrip().rpartition("\n")[0].rstrip()
+        write_changes(changes, {**old.sources, **new.sources}, out, color=color)
+        report = out.getvalue().rstrip()
         yield f"{paint('Example', BOLD, color)}\n{indent(report, '  ')}"
     elif (folder / "bad").is_dir():
         result = check_example(rule, folder / "bad")

@@ -24,9 +24,8 @@ from kiplint.cli.options import (
     severities,
 )
 from kiplint.cli.output import report
-from kiplint.commands.diff.text import write_diff
-from kiplint.compat.causes import unexplained
-from kiplint.compat.classify import ChangeFinding, classify
+from kiplint.commands.diff.text import write_changes
+from kiplint.compat.classify import ChangeFinding, classify, unexplained
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree, read_directories, unparsable_files
 from kiplint.engine.config import FailOn, Path, configure
@@ -308,7 +307,8 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
             out.write(excerpt(finding, result.sources.get(finding.path, b""), color, width) + "\n")
         changes = [change for change in kip.changes if change in result.findings]
         if changes:
-            out.write(title("What it changes", color) + "\n\n")
-            write_diff(changes, kip.current, result.sources, out, color=color)
-            out.write("\n")
+            out.write(title("What it changes", color) + "
+
+")
+            write_changes(changes, result.sources, out, color=color)
     out.write(f"{result.headline}{result.unlisted}\n")

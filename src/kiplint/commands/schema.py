@@ -50,7 +50,7 @@ READ: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {
 DOCUMENTS: Final = {
     "check": ("check.run", "CheckDocument"),
     "decode": ("decode", "DecodeDocument"),
-    "diff": ("diff.run", "DiffDocument"),
+    "diff": ("diff.command", "DiffDocument"),
     "kip": ("kip", "KipDocument"),
     "migrate": ("migrate.run", "MigrationDocument"),
     "negotiate": ("negotiate", "Negotiation"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Final, Literal, NamedTuple
 
@@ -13,7 +13,7 @@ from kiplint.compat.pairs import FieldPair, MessagePair
 from kiplint.engine.finding import Location
 from kiplint.engine.language import register
 from kiplint.model.fields import Container, Field
-from kiplint.model.headers import header_map, header_of
+from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, known_layout, layout
 from kiplint.model.message import Message
 from kiplint.model.schemas import partner
@@ -40,9 +40,7 @@ class Kind(NamedTuple):
 
     policies: Policies
     key: str = ""
-    """The property in the new set."""
-    old_key: str = ""
-    """The property in the old set."""
+    """The property."""
     attribute: str = ""
     """The attribute with the value of the property, for a change of that property alone."""
     message_key: str = ""
@@ -59,42 +57,42 @@ _RELEASED: Final[Policies] = ("rule", "none", "none", "none")
 KINDS: Final[Mapping[str, Kind]] = {
     "message-removed": Kind(_PROPERTY),
     "new-message": Kind(_NEW),
-    "message-renamed": Kind(_PROPERTY, "name", "name", "name"),
-    "type-changed": Kind(_PROPERTY, "type", "type", "type"),
-    "api-key-changed": Kind(_PROPERTY, "apiKey", "apiKey", "api_key"),
-    "api-key-reused": Kind(_KNOWN, "apiKey", "apiKey"),
-    "record-type-moved": Kind(_PROPERTY, "apiKey", "apiKey"),
-    "version-dropped": Kind(_PROPERTY, "validVersions", "validVersions", "valid"),
-    "new-version": Kind(_NEW, "validVersions", "validVersions", "valid"),
-    "gap-in-versions": Kind(_PROPERTY, "validVersions", "validVersions", "valid"),
-    "released-unstable": Kind(_RELEASED, "latestVersionUnstable", "latestVersionUnstable"),
-    "listener-removed": Kind(_PROPERTY, "listeners", "listeners", "listeners"),
-    "listener-added": Kind(_PROPERTY, "listeners", "listeners", "listeners"),
-    "deprecated": Kind(_PROPERTY, "deprecatedVersions", "deprecatedVersions", "deprecated"),
-    "undeprecated": Kind(_PROPERTY, "deprecatedVersions", "deprecatedVersions", "deprecated"),
-    "frozen-bumped": Kind(_NEW, "validVersions", "validVersions"),
-    "response-not-bumped": Kind(_NEW, "validVersions", "validVersions"),
-    "unstable-changed": Kind(_KNOWN, "validVersions"),
-    "header-changed": Kind(_BYTES, "headerVersions", "headerVersions"),
-    "layout-changed": Kind(_BYTES, "versions", "name", message_key="fields"),
-    "type-retyped": Kind(_PROPERTY, "type", "name"),
-    "nullability-widened": Kind(_BYTES, "nullableVersions", "name"),
-    "nullability-narrowed": Kind(_BYTES, "nullableVersions", "name"),
-    "flexible-changed": Kind(_BYTES, "versions", "name", message_key="flexibleVersions"),
-    "fields-reordered": Kind(_BYTES, "versions", "name"),
-    "field-renamed": Kind(_PROPERTY, "name", "name", "name"),
-    "struct-renamed": Kind(_PROPERTY, "type", "type", "type"),
-    "default-changed": Kind(_PROPERTY, "default", "default", "default"),
-    "entity-type-changed": Kind(_PROPERTY, "entityType", "entityType", "entity_type"),
-    "map-key-changed": Kind(_PROPERTY, "mapKey", "mapKey", "map_key"),
-    "ignorable-changed": Kind(_PROPERTY, "ignorable", "ignorable", "ignorable"),
-    "new-field": Kind(_ADDITION, "versions", "name"),
-    "new-field-not-ignorable": Kind(_ADDITION, "ignorable", "name"),
-    "tag-changed": Kind(_BYTES, "tag", "name"),
-    "tagged-moved": Kind(_BYTES, "taggedVersions", "name"),
-    "tag-removed": Kind(_BYTES, "versions", "name"),
-    "new-tag": Kind(_BYTES, "tag", "name"),
-    "tag-reused": Kind(_RELEASED, "tag", "tag"),
+    "message-renamed": Kind(_PROPERTY, "name", "name"),
+    "type-changed": Kind(_PROPERTY, "type", "type"),
+    "api-key-changed": Kind(_PROPERTY, "apiKey", "api_key"),
+    "api-key-reused": Kind(_KNOWN, "apiKey"),
+    "record-type-moved": Kind(_PROPERTY, "apiKey"),
+    "version-dropped": Kind(_PROPERTY, "validVersions", "valid"),
+    "new-version": Kind(_NEW, "validVersions", "valid"),
+    "gap-in-versions": Kind(_PROPERTY, "validVersions", "valid"),
+    "released-unstable": Kind(_RELEASED, "latestVersionUnstable"),
+    "listener-removed": Kind(_PROPERTY, "listeners", "listeners"),
+    "listener-added": Kind(_PROPERTY, "listeners", "listeners"),
+    "deprecated": Kind(_PROPERTY, "deprecatedVersions", "deprecated"),
+    "undeprecated": Kind(_PROPERTY, "deprecatedVersions", "deprecated"),
+    "frozen-bumped": Kind(_NEW, "validVersions"),
+    "response-not-bumped": Kind(_NEW, "validVersions"),
+    "unstable-changed": Kind(("none", "rule", "rule", "none"), "validVersions"),
+    "header-changed": Kind(_BYTES, "headerVersions"),
+    "layout-changed": Kind(_BYTES, "versions", message_key="fields"),
+    "type-retyped": Kind(_PROPERTY, "type"),
+    "nullability-widened": Kind(_BYTES, "nullableVersions"),
+    "nullability-narrowed": Kind(_BYTES, "nullableVersions"),
+    "flexible-changed": Kind(_BYTES, "versions", message_key="flexibleVersions"),
+    "fields-reordered": Kind(_BYTES, "versions"),
+    "field-renamed": Kind(_PROPERTY, "name", "name"),
+    "struct-renamed": Kind(_PROPERTY, "type", "type"),
+    "default-changed": Kind(_PROPERTY, "default", "default"),
+    "entity-type-changed": Kind(_PROPERTY, "entityType", "entity_type"),
+    "map-key-changed": Kind(_PROPERTY, "mapKey", "map_key"),
+    "ignorable-changed": Kind(_PROPERTY, "ignorable", "ignorable"),
+    "new-field": Kind(_ADDITION, "versions"),
+    "new-field-not-ignorable": Kind(_ADDITION, "ignorable"),
+    "tag-changed": Kind(_BYTES, "tag"),
+    "tagged-moved": Kind(_BYTES, "taggedVersions"),
+    "tag-removed": Kind(_BYTES, "versions"),
+    "new-tag": Kind(_BYTES, "tag"),
+    "tag-reused": Kind(_RELEASED, "tag"),
 }
 """By name of a kind, which is the id of its rule. Only this table says what a change means by status: `compare` asks it
 what to collect, `classify` what to report.
@@ -119,22 +117,14 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     """The status of the versions in which it is."""
     release: str = ""
     """The release that the versions are compared with, where that is not the old set."""
-    was: Annotated[str, "The property or the encoding in the old set, such as `nullable string`; empty for none."] = ""
+    was: Annotated[str, "The property, the encoding or the holder in the old set; empty for none."] = ""
     now: Annotated[str, "The property or the encoding in the new set; empty where it is gone."] = ""
     same: Annotated[bool, "Whether the bytes are the same, so that the fields moved or have another meaning."] = False
     flexible: Annotated[bool, "Whether the versions of the message are flexible now."] = False
     tagged: Annotated[bool, "Whether the field is tagged now."] = False
-    order: Annotated[tuple[str, ...], "The fields in their order now; empty where they only moved."] = ()
-    holder: Annotated[
-        str, "The field that was at this position; or the message that has the key, without Request or Response."
-    ] = ""
-    place: Annotated[str, "The old set or the release that has the API key, as the user wrote it."] = ""
     left: Annotated[str, "The request or response that remains of an RPC whose other message is gone; else empty."] = ""
     held: Annotated[VersionRange, "Those of the dropped versions that the other message of the RPC still has."] = NONE
     again: Annotated[bool, "Whether new versions are lower than the highest that was valid, and so come back."] = False
-    restored: Annotated[bool, "Whether the newest release has the versions as they are now."] = False
-    listeners: Annotated[tuple[str, ...], "The listeners that the change is about."] = ()
-    old_headers: Annotated[tuple[int, ...], "The header versions in the old set, from the lowest version on."] = ()
 
     @cached_property
     def kind(self) -> str:
@@ -201,48 +191,9 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return VersionRange.of(both.lowest, both.highest)
 
     @cached_property
-    def free_key(self) -> int:
-        """The first API key above all keys that messages of the type have in both sets."""
-        sides = [message for message in self.messages if message]
-        owners = (key for message in sides for kind, key in message.schemas.key_owners if kind == message.type)
-        return max(owners, default=-1) + 1
-
-    @cached_property
     def new_header(self) -> int:
-        """The header version of the highest of these versions; of new versions -1 if the previous one has the same."""
-        has_other_header = self.old_headers or self.header_from >= 0
-        return header_of(self.message, self.versions.highest) if has_other_header else -1
-
-    @cached_property
-    def header_from(self) -> int:
-        """The lowest of new versions from which the header differs from the previous header; -1 if none does."""
-        if not self._previous_version or not self.message.is_rpc:
-            return -1
-        highest = header_of(self.message, self.versions.highest)
-        if highest in (-1, header_of(self.message, self.versions.lowest - 1)):
-            return -1
-        return next(versions.lowest for versions, header in header_map(self.message) if header == highest)
-
-    @cached_property
-    def first_flexible(self) -> int:
-        """The first flexible version, where it is one of the new ones and not the first of all; else -1."""
-        lowest = self.message.flexible.lowest if self._previous_version and self.message.flexible else -1
-        return lowest if lowest in self.versions else -1
-
-    @cached_property
-    def ended(self) -> tuple[str, ...]:
-        """The outermost fields of the previous version that the highest of the new versions no longer has."""
-        before, now = self.versions.lowest - 1, self.versions.highest
-        fields = self.message.fields if self._previous_version else ()
-        return tuple(field.name for field in fields if before in field.versions and now not in field.versions)
-
-    @property
-    def _previous_version(self) -> VersionRange:
-        """The version before the lowest of them, if both sets have it."""
-        version = self.versions.lowest - 1
-        if not self.former or version < 0:
-            return NONE
-        return self.former.valid & self.message.valid & VersionRange.of(version, version)
+        """The header version of the highest of these versions in the new set."""
+        return header_of(self.message, self.versions.highest)
 
     @cached_property
     def subject(self) -> str:
@@ -301,25 +252,18 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return 1 + max((_tag(other) for field in self.fields if field for other in field.owner.fields), default=-1)
 
     @property
-    def location(self) -> Location | None:
-        """Its location in the new tree; None where the message was removed."""
+    def location(self) -> Location:
+        """Its location in the new tree; of a message that was removed, in the old one."""
         message, field, kind = self.messages[1], self.fields[1], KINDS[self.name]
         if message and any(self.fields) and not field:  # the fields from which it was removed
             return Location(message.file, self.containers[1].pointer if self.containers else "", "fields", message.name)
-        if field and self.name == "layout-changed" and self.was and self.now:
-            return _location(message, field, "type")
-        if message and self.name == "response-not-bumped":  # its partner has the line that changed
-            other = partner(message) or message
-            return Location(other.file, "", kind.key, message.name)
-        return _location(message, field, kind.key if field else kind.message_key or kind.key)
-
-    @property
-    def old_location(self) -> Location | None:
-        """Its location in the old tree; None where that is not known."""
-        field, kind = self.fields[0], KINDS[self.name]
-        if any(self.fields) and not field:
-            return None
-        return _location(self.messages[0], field, kind.old_key if field else kind.message_key or kind.old_key)
+        message = message or self.message
+        if field:
+            key = "type" if self.name == "layout-changed" and self.was and self.now else kind.key
+            return Location(message.file, field.pointer, key, message.name)
+        partner_with_bump = partner(message) if self.name == "response-not-bumped" else None
+        file = partner_with_bump.file if partner_with_bump else message.file
+        return Location(file, "", kind.message_key or kind.key, message.name)
 
     @property
     def old(self) -> Properties:
@@ -333,10 +277,6 @@ class Change(msgspec.Struct, frozen=True, dict=True):
 
 
 register("change", Change, KINDS)
-
-
-def _location(message: Message | None, field: Field | None, name: str) -> Location | None:
-    return Location(message.file, field.pointer if field else "", name, message.name) if message else None
 
 
 def policy(name: str, status: Status) -> Policy:
@@ -387,11 +327,8 @@ def _side(change: Change, number: int) -> Properties:
         case "flexible-changed":
             body = layout(message, change.versions.lowest)
             return {"flexibleVersions": str(message.flexible), "layout": shown_layout(body, empty_tags=True)}
-        case "header-changed" if number:
-            return {"header": change.new_header}
         case "header-changed":
-            several = {"headers": [*change.old_headers]} if len(change.old_headers) > 1 else {}
-            return {"header": change.old_headers[0], **several}
+            return {"header": str(change.new_header) if number else change.was}
     if not kind.attribute:
         return {}
     value = getattr(message, kind.attribute)
@@ -417,46 +354,27 @@ def _layout(message: Message, version: int) -> Properties:
 MOST_SHOWN: Final = 200
 """The most fields, with nested ones, of a layout that is shown whole. Kafka's largest has half as many."""
 
-AROUND: Final = 10
-"""Of a larger layout: how many fields are shown before and after the field that matters."""
-
 
 def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = False) -> str:
     """A layout in one line: `ErrorCode int16, Topics array of (Name compact string), tags {0: Rack string}`.
 
     A tag section without tags is left out, unless `empty_tags` is set: then that of the outermost struct is shown. Of
-    a layout with more than `MOST_SHOWN` fields only those `near` a field are shown, or the first.
+    a layout with more than `MOST_SHOWN` fields only the field `near` is shown.
     """
-    is_cut, tags = _is_larger(body, MOST_SHOWN), body.tags or ()
-    is_tagged = not body.slots or any(slot.field is near for slot in tags)
-    parts = [_description(slot, is_cut) for slot in _near(body.slots, near, is_cut, is_tagged)]
-    if tags or (empty_tags and body.tags is not None):
-        tag_parts = [
-            f"{slot.field.tag}: {_description(slot, is_cut)}" if slot else "..."
-            for slot in _near(tags, near, is_cut, not is_tagged)
-        ]
-        parts.append(f"tags {{{', '.join(tag_parts)}}}")
+    if _is_larger(body, MOST_SHOWN):
+        return ", ".join(["...", *(f"{_description(slot)}, ..." for slot in body.all_slots if slot.field is near)])
+    parts = [_description(slot) for slot in body.slots]
+    if body.tags or (empty_tags and body.tags is not None):
+        tags = (f"{slot.field.tag}: {_description(slot)}" for slot in body.tags)
+        parts.append(f"tags {{{', '.join(tags)}}}")
     return ", ".join(parts)
 
 
-def _near(slots: Sequence[Slot], near: Field | None, is_cut: bool, is_hidden: bool) -> list[Slot | None]:
-    """The slots to show, with None for those that are left out."""
-    if not is_cut:
-        return [*slots]
-    if is_hidden:
-        return [None] if slots else []
-    distances = [abs(slot.field.index - near.index) if near else 0 for slot in slots]
-    at = distances.index(min(distances)) if slots else 0
-    first, last = max(at - AROUND, 0), at + AROUND + 1
-    return [*([None] if first else []), *slots[first:last], *([None] if last < len(slots) else [])]
-
-
-def _description(slot: Slot | None, is_cut: bool) -> str:
-    if slot is None or slot.body is None:
-        return f"{slot.field.name} {describe(slot)}" if slot else "..."
-    words = describe(slot).removesuffix(slot.field.element_type)
-    is_hidden = is_cut and _is_larger(slot.body, 2 * AROUND)
-    return f"{slot.field.name} {words}({'...' if is_hidden else shown_layout(slot.body)})"
+def _description(slot: Slot) -> str:
+    words = describe(slot)
+    if slot.body is not None:
+        words = f"{words.removesuffix(slot.field.element_type)}({shown_layout(slot.body)})"
+    return f"{slot.field.name} {words}"
 
 
 def _is_larger(body: Layout, most: int) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
@@ -20,10 +21,11 @@ from kiplint.engine.finding import Finding, Location, Severity, Span, fingerprin
 from kiplint.engine.rule import Breaks, Rule
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.model.layout import unfolded_size
+from kiplint.model.message import rpc_of
 from kiplint.text.lines import decode_text
 from kiplint.text.show import printable
 from kiplint.text.tree import Locator
-from kiplint.text.words import join_words, plural, tally
+from kiplint.text.words import join_words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,9 +40,6 @@ MOST_PROVEN = 8_000
 BREAKS: tuple[Breaks, ...] = ("wire", "storage", "support", "semantics", "source", "none")
 
 
-OldLine = Annotated[int, Meta(description="As `line` and its like, in the old set; left out where it is not known.")]
-
-
 class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
     """One change as it is reported; it is also a line of the jsonl output of `diff`.
 
@@ -50,21 +49,11 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
     breaks: Annotated[Breaks, Meta(description="What the change breaks.")]
     kind: Annotated[str, Meta(description="The kind of change, such as `field-removed`.")]
     message_type: str
-    rpc: Annotated[str, Meta(description="The name of the RPC, of other messages their own.")]
     versions: Annotated[str, Meta(description="The versions that change; empty for none.")]
     field: Annotated[str, Meta(description="The path of the field; empty for a change of the whole message.")]
-    release: Annotated[str, Meta(description="The release it is compared with; left out for the old set.")] = ""
     old: Annotated[dict[str, Any], Meta(description="What the old set has, by property.")]
     new: Annotated[dict[str, Any], Meta(description="What the new set has, by property.")]
     proof: tuple[Proof, ...]
-    unproven: Annotated[
-        bool, Meta(description="Whether the message has too many fields to look for a proof to the end.")
-    ] = False
-    old_path: Annotated[str, Meta(description="The file in the old set; left out where it is not known.")] = ""
-    old_line: OldLine = 0
-    old_column: OldLine = 0
-    old_end_line: OldLine = 0
-    old_end_column: OldLine = 0
 
     @property
     def name(self) -> str:
@@ -72,35 +61,19 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
         return self.rule.partition("/")[2]
 
     @property
-    def statement(self) -> str:
-        """What changed: the message without the names and versions that it has before a colon."""
-        versions = f" {self.versions}" if self.versions and self.field else ""
-        field = f", {self.field}" if self.field else ""
-        return self.message.removeprefix(f"{self.message_name}{versions}{field}: ")
-
-    @property
-    def predicate(self) -> str:
-        """The same without the name of the message at its start."""
-        return self.statement.removeprefix(f"{self.message_name} ")
+    def rpc(self) -> str:
+        """The name of the RPC; of other messages their own."""
+        return rpc_of(self.message_name)
 
     @property
     def below_heading(self) -> str:
-        """The sentence below a heading, after `request` or `response` and without the name in the heading."""
-        if self.field:
-            versions = f" {self.versions}," if self.versions else ""
-            return f"{versions} {self.field}: {self.statement}"
-        return f": {self.statement}" if self.predicate == self.statement else f" {self.predicate}"
+        """The message after the name of the message, which a heading has."""
+        return self.message.removeprefix(self.message_name)
 
     @property
     def remark(self) -> str:
         """What it breaks; for a change that breaks nothing, where its rule comes from."""
         return super().remark if self.breaks == "none" else f"note: breaks {self.breaks}"
-
-    @property
-    def former_place(self) -> tuple[str, Span] | None:
-        """The old file, and the position in it of what changed, where there is one."""
-        span = Span(self.old_line, self.old_column, self.old_end_line, self.old_end_column)
-        return (self.old_path, span) if self.old_path else None
 
 
 Locate = Callable[[Location], Span]
@@ -146,11 +119,9 @@ def classify(
         change = cast("Change", violation.element)
         finding = _finding(violation, change, locate)
         if prove and finding.breaks in GRAVE:
+            unfolded_fields[id(change.message)] += unfolded_size(change.message, MOST_PROVEN)[0]
             if unfolded_fields[id(change.message)] <= MOST_PROVEN:
-                unfolded_fields[id(change.message)] += unfolded_size(change.message, MOST_PROVEN)[0]
-            is_tried = unfolded_fields[id(change.message)] <= MOST_PROVEN
-            proofs, is_complete = prove_change(change) if is_tried else ((), False)
-            finding = replace(finding, proof=proofs, unproven=not is_complete)
+                finding = replace(finding, proof=prove_change(change))
         findings.append((change, finding))
     order = attrgetter("path", "line", "column", "rule", "field", "versions")
     return sorted(findings, key=lambda pair: order(pair[1]))
@@ -158,38 +129,24 @@ def classify(
 
 def breaks_of_counts(counts: Mapping[str, int]) -> str:
     """`1 breaks wire, 3 semantics and 8 nothing`."""
-    first, *others = [f"{counts[what]} {what}" for what in (*BREAKS, "nothing") if counts.get(what)]
+    first, *others = [f"{counts[what]} {what.replace('none', 'nothing')}" for what in BREAKS if counts.get(what)]
     verb = "breaks" if first.startswith("1 ") else "break"
     return join_words([first.replace(" ", f" {verb} ", 1), *others])
 
 
 def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:
-    """`1 change breaks wire and 3 semantics; 8 break nothing`, `nothing breaks; 5 warnings`, or `nothing changed`."""
+    """`1 change breaks wire, 1 semantics and 3 nothing`, or `nothing changed`."""
     if not changes:
         return "nothing changed"
-    counts: Counter[str] = Counter(change.breaks for change in changes)
-    harmless = counts.pop("none", 0)
-    if not counts:
-        return f"nothing breaks; {tally(Counter(change.severity for change in changes))}"
-    number, _, words = breaks_of_counts(counts).partition(" ")
-    sentence = f"{number} change{'' if number == '1' else 's'} {words}"
-    if harmless:
-        sentence += f"; {breaks_of_counts({'nothing': harmless})}"
-    if unproven := sum(change.unproven for change in changes):
-        sentence += f"; {plural(unproven, 'break')} without proof: too many fields to try"
-    return sentence
+    number, _, words = breaks_of_counts(Counter(change.breaks for change in changes)).partition(" ")
+    return f"{number} change{'' if number == '1' else 's'} {words}"
 
 
 def _finding(violation: Violation, change: Change, locate: tuple[Locate, Locate]) -> ChangeFinding:
     """The finding about a change, without its proof. `locate` are the locators of the old set and of the new one."""
-    location, old_location = change.location or change.old_location, change.old_location
-    assert location
+    location = change.location
     if at := violation.rule.spec.at:
         location = location._replace(name=at)
-    span = locate[1 if change.location else 0](location)
-    old_place = {}
-    if old_location:
-        old_place = {f"old_{name}": value for name, value in asdict(locate[0](old_location)).items()}
     name, versions = change.message_name, str(change.versions) if change.versions else ""
     return ChangeFinding(
         rule=violation.rule.id,
@@ -197,7 +154,7 @@ def _finding(violation: Violation, change: Change, locate: tuple[Locate, Locate]
         message=_message(violation.message, name, versions, change.field)
         + (f" (compared with {printable(change.release)})" if change.release else ""),
         path=location.file,
-        **asdict(span),
+        **asdict(locate[change.messages[1] is not None](location)),
         pointer=_pointer(location),
         message_name=name,
         source=violation.rule.source,
@@ -208,15 +165,11 @@ def _finding(violation: Violation, change: Change, locate: tuple[Locate, Locate]
         breaks=_breaks(change, violation.rule),
         kind=change.kind,
         message_type=change.message_type,
-        rpc=change.message.base_name if change.message.is_rpc else name,
         versions=versions,
         field=change.field,
-        release=change.release,
         old=dict(change.old),
         new=dict(change.new),
         proof=(),
-        old_path=old_location.file if old_location else "",
-        **old_place,
     )
 
 
@@ -233,6 +186,48 @@ def _breaks(change: Change, rule: Rule) -> Breaks:
         return "none"
     on_disk = rule.spec.breaks_on_disk or ("storage" if breaks == "wire" else breaks)
     return on_disk if change.message.is_record else breaks
+
+
+Cause = tuple[str, ...]
+
+
+def unexplained(
+    changes: Iterable[ChangeFinding], findings: Iterable[Finding], supersedes: Mapping[str, Collection[str]]
+) -> Iterator[ChangeFinding]:
+    """The changes without the breaks that an error among the findings explains; `supersedes` is by rule."""
+    errors = [finding for finding in findings if finding.severity == "error"]
+    causes = {cause for finding in errors for cause in (*causes_of(finding), *explained_by(finding, supersedes))}
+    for change in changes:
+        is_mild = change.breaks == "none" or change.severity == "info"
+        if is_mild or causes.isdisjoint((*causes_of(change), rule_in_rpc(change, change.rule))):
+            yield change
+
+
+def causes_of(finding: Finding) -> Iterator[Cause]:
+    """The causes of a finding; findings that share one are about the same mistake: in the same element of a file."""
+    path, pointer = finding.path, finding.pointer
+    owner, _, key = pointer.rpartition("/")
+    if isinstance(finding, ChangeFinding):
+        yield "change", finding.rpc, finding.rule, finding.field, finding.below_heading
+    if pointer and (finding.severity == "error" or isinstance(finding, ChangeFinding)):
+        is_element = key.isdigit() and owner != "/headerVersions"
+        yield "element", path, pointer if is_element or not owner else owner
+    for edit in finding.fix.edits if finding.fix else ():  # of the message: what a property is misspelt for
+        if not owner and (name := re.fullmatch(r'"(\w+)"', edit.text)):
+            yield "element", path, f"/{name[1]}"
+
+
+def explained_by(finding: Finding, supersedes: Mapping[str, Collection[str]]) -> Iterator[Cause]:
+    """What the rule of a finding explains in the same RPC; what is wrong with a whole message, in its partner too."""
+    rules = supersedes.get(finding.rule, ())
+    is_shared = (rules or isinstance(finding, ChangeFinding)) and not finding.pointer.startswith("/fields/")
+    return (rule_in_rpc(finding, rule) for rule in (*rules, *([finding.rule] if is_shared else [])))
+
+
+def rule_in_rpc(finding: Finding, rule: str) -> Cause:
+    """A rule in the RPC, or in the message, of a finding."""
+    name = rpc_of(finding.message_name)
+    return "rule", finding.rpc if isinstance(finding, ChangeFinding) else name, rule
 
 
 class RuleExample(NamedTuple):

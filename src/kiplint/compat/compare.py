@@ -103,7 +103,7 @@ def _took_key(old: Message, new: Message) -> bool:
 def _reused_key(old: Message, new: Message, place: str) -> Iterator[Change]:
     """One change for both messages of an RPC, at the request."""
     if new.type != "response" or not (partner(old) and partner(new)):
-        yield Change("api-key-reused", (old, new), new.valid, holder=old.base_name, place=place)
+        yield Change("api-key-reused", (old, new), new.valid, was=f"{old.base_name} in {place}", now=new.base_name)
 
 
 def _file_name(path: str) -> str:
@@ -180,11 +180,10 @@ def _property_changes(both: Both) -> Iterator[Change]:
         if new.unstable and not old.unstable and old.valid.highest >= new.valid.highest:
             yield Change("released-unstable", both, VersionRange.of(new.valid.highest, new.valid.highest))
         if old.declares_listeners and new.declares_listeners:
-            old_names, new_names = {*old.listeners}, {*new.listeners}
-            if removed_names := tuple(name for name in old.listeners if name not in new_names):
-                yield Change("listener-removed", both, new.valid, listeners=removed_names)
-            if added_names := tuple(name for name in new.listeners if name not in old_names):
-                yield Change("listener-added", both, new.valid, listeners=added_names)
+            if removed_names := [name for name in old.listeners if name not in new.listeners]:
+                yield Change("listener-removed", both, new.valid, was=", ".join(removed_names))
+            if added_names := [name for name in new.listeners if name not in old.listeners]:
+                yield Change("listener-added", both, new.valid, now=", ".join(added_names))
     if deprecated := (new.deprecated - old.deprecated) & new.valid:
         yield Change("deprecated", both, deprecated)
     if restored_versions := (old.deprecated - new.deprecated) & old.valid & new.valid:
@@ -225,8 +224,6 @@ def _group_changes(old: Message | None, new: Message, statuses: VersionStatuses)
     both = Both(old, new)
     for status, versions in collected_versions.items():
         yield Change("unstable-changed", both, versions, status=status)
-    if statuses.restored:
-        yield Change("unstable-changed", both, statuses.restored, restored=True)
     changed_fields = {field for name, field in status_by_change if name == "layout-changed"}
     additions = _new_fields(both, containers[id(old)], statuses)
     yield from (change for change in additions if change.field not in changed_fields)

@@ -49,7 +49,7 @@ def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) 
         versions = NONE
         for old_versions in by_old.values():
             versions |= old_versions
-        yield Change("header-changed", both, versions, old_headers=tuple(by_old))
+        yield Change("header-changed", both, versions, was=", ".join(map(str, by_old)))
 
 
 class ContainerPair(NamedTuple):
@@ -168,8 +168,8 @@ def _differences(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterato
     now = sorted(present, key=lambda pair: pair[1].index if pair[1] else 0)
     moved_pairs = [after for before, after in zip(was, now, strict=True) if before is not after]
     if moved_pairs:
-        names = tuple(field.name for _, field in now if field)
-        yield comparison.change("fields-reordered", moved_pairs[0], same=comparison.same, order=names)
+        names = [field.name for _, field in now if field]
+        yield comparison.change("fields-reordered", moved_pairs[0], same=comparison.same, now=", ".join(names))
     elif comparison.same:
         yield from _shifted_field(comparison, now)
 
@@ -263,7 +263,7 @@ def _shifted_field(comparison: ComparedVersion, pairs: list[FieldPair]) -> Itera
         if old and new and was[old.index] != now[new.index]:
             before = (slot.field.name for slot in comparison.old.slots if was[slot.field.index] == now[new.index])
             holder = next(before, "")
-            yield comparison.change("fields-reordered", (old, new), same=True, holder=holder)
+            yield comparison.change("fields-reordered", (old, new), same=True, was=holder)
             return
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -49,19 +49,11 @@ class Proof(msgspec.Struct, frozen=True):
         return 0 if self.outcome == "refused" or self.wrote != self.read else 2 - bool(self.wrote)
 
 
-class Reading(NamedTuple):
-    """The values that one side reads from the bytes, and the layout by which it reads."""
+Reading = tuple[Layout, DecodedBody]
+"""The layout by which one side reads bytes, and the values that it reads."""
 
-    body: Layout
-    content: DecodedBody
-
-
-class Difference(NamedTuple):
-    """Where two readings differ first: the value that each has there, None where it has none."""
-
-    offset: int
-    left: ValueSpan | None
-    right: ValueSpan | None
+Difference = tuple[int, ValueSpan | None, ValueSpan | None]
+"""Where two readings differ first: the offset, and the value that each has there, None where it has none."""
 
 
 def first_difference(left: Reading, right: Reading, *, on_disk: bool) -> Difference | None:
@@ -70,24 +62,20 @@ def first_difference(left: Reading, right: Reading, *, on_disk: bool) -> Differe
     Names may differ as long as neither side has the other's name at another position: that is a rename. Tags that only
     one side knows are skipped, unless the other side has the field under another tag or as a plain field.
     """
-    lefts, rights = deque(_values(left)), deque(_values(right))
+    lefts, rights = (deque(span for span in content.spans if span.length) for _, content in (left, right))
     while lefts and rights:
         if lefts[0].type == UNKNOWN or rights[0].type == UNKNOWN:
-            difference = _skip_tag(lefts, rights, left, right)
+            difference = _skip_tag(lefts, rights, left[0], right[0])
             if difference:
                 return difference
             continue
         first, second = lefts.popleft(), rights.popleft()
-        if _is_other(first, second, on_disk=on_disk) or _has_moved(first.path, second.path, left.body, right.body):
-            return Difference(first.offset, first, second)
+        if _is_other(first, second, on_disk=on_disk) or _has_moved(first.path, second.path, left[0], right[0]):
+            return first.offset, first, second
     if lefts or rights:
         rest = (lefts or rights)[0]
-        return Difference(rest.offset, rest if lefts else None, rest if rights else None)
+        return rest.offset, rest if lefts else None, rest if rights else None
     return None
-
-
-def _values(reading: Reading) -> list[ValueSpan]:
-    return [span for span in reading.content.spans if span.length]
 
 
 def _is_other(left: ValueSpan, right: ValueSpan, *, on_disk: bool) -> bool:
@@ -96,7 +84,7 @@ def _is_other(left: ValueSpan, right: ValueSpan, *, on_disk: bool) -> bool:
     kinds = {_kind(left), _kind(right)}
     if kinds == {"bytes", "records"} and not on_disk:
         kinds = {"bytes"}
-    return len(kinds) > 1 or (_plain(left.value) != _plain(right.value))
+    return len(kinds) > 1 or (left.value or None) != (right.value or None)
 
 
 def _kind(span: ValueSpan) -> str:
@@ -107,11 +95,7 @@ def _kind(span: ValueSpan) -> str:
     return "struct" if words[0][:1].isupper() else " ".join(words)
 
 
-def _plain(value: Any) -> Any:
-    return None if value == {} else value
-
-
-def _skip_tag(lefts: deque[ValueSpan], rights: deque[ValueSpan], left: Reading, right: Reading) -> Difference | None:
+def _skip_tag(lefts: deque[ValueSpan], rights: deque[ValueSpan], left: Layout, right: Layout) -> Difference | None:
     """Remove a tag that one side does not know; return the difference if a field is lost by that."""
     if lefts[0].type == UNKNOWN and rights[0].type == UNKNOWN:
         lefts.popleft()
@@ -124,8 +108,8 @@ def _skip_tag(lefts: deque[ValueSpan], rights: deque[ValueSpan], left: Reading, 
         reading.popleft()
     *owner, _ = _names(tag.path)
     names = _names(value.path)
-    if len(owner) < len(names) and names[len(owner)] in _keys(blind.body, owner):
-        return Difference(tag.offset, *((tag, value) if is_left else (value, tag)))
+    if len(owner) < len(names) and names[len(owner)] in _keys(blind, owner):
+        return (tag.offset, tag, value) if is_left else (tag.offset, value, tag)
     return None
 
 
@@ -152,6 +136,10 @@ def _keys(body: Layout | None, names: list[str]) -> set[str]:
     return {key_of(slot) for slot in body.all_slots} if body else set()
 
 
+HEADER: Final = "header"
+"""What a reader with another header takes the first bytes of the body for."""
+WITHOUT_BYTES: Final = ("api-key-reused", "api-key-changed", "type-changed", "version-dropped")
+"""The changes of whole messages after which the new side does not read the message at all."""
 MOST_TRIED: Final = 400
 """How many examples are tried for one direction."""
 MOST_FIELDS_TRIED: Final = 60_000
@@ -159,13 +147,6 @@ MOST_FIELDS_TRIED: Final = 60_000
 
 Example = tuple[str, dict[str, Any]]
 """The field that an example is about, and its value."""
-
-
-class Search(NamedTuple):
-    """The examples that the other side misreads or refuses, with the proof; and whether all examples were tried."""
-
-    proofs: tuple[tuple[str, Proof], ...] = ()
-    is_complete: bool = True
 
 
 def proofs_of(
@@ -176,7 +157,6 @@ def proofs_of(
     Proofs about `field`, a path of names from the schema, come first; then those that show another value or a
     failure, then misreadings, then the shortest.
     """
-    searches = _both_ways(old, new, version, version if new_version is None else new_version)
     name = field.rpartition(".")[2]
     name = name[:1].lower() + name[1:]
 
@@ -186,38 +166,30 @@ def proofs_of(
         is_about = bool(name) and any(name in re.split(r"[\[\].]", path) for path in paths)
         return not is_about, proof.shows, proof.outcome != "misread", len(proof.hex)
 
-    best = (min(search.proofs, key=rank)[1] for search in searches if search.proofs)
-    return tuple(sorted(best, key=lambda proof: proof.outcome != "misread"))
+    ways = _both_ways(old, new, version, version if new_version is None else new_version)
+    return tuple(sorted((min(way, key=rank)[1] for way in ways if way), key=lambda proof: proof.outcome != "misread"))
+
+
+Way = tuple[tuple[str, Proof], ...]
+"""The examples of one side that the other misreads or refuses: the field that each is about, and the proof."""
 
 
 @lru_cache(maxsize=2)
-def _both_ways(old: Message, new: Message, version: int, new_version: int) -> tuple[Search, Search]:
+def _both_ways(old: Message, new: Message, version: int, new_version: int) -> tuple[Way, Way]:
     """What each side misreads or refuses of the other; cached for the next change of the same message."""
     old_codec, new_codec = Codec(old, version), Codec(new, new_version)
     return _one_way(old_codec, new_codec, "old"), _one_way(new_codec, old_codec, "new")
 
 
-def _one_way(writer: Codec, reader: Codec, side: Side) -> Search:
+def _one_way(writer: Codec, reader: Codec, side: Side) -> Way:
+    """The examples that the reader misreads or refuses, the shortest first, each once."""
     size, _ = unfolded_size(writer.message, MOST_FIELDS_TRIED)
     most = min(MOST_TRIED, max(1, MOST_FIELDS_TRIED // max(size, 1)))
-    try:
-        body, whole = writer.body, [("", rich(writer.body))]
-        plain = [("", minimal(body)), ("", number_values(body))]
-        examples = chain(plain, each_null(body), each_tag(body), each_rich(body))
-        proofs = _try_examples(writer, reader, side, [*islice(examples, most), *whole])
-        if any(proof.shows for _, proof in proofs):
-            proofs += _try_examples(writer, reader, side, [*islice(each_high(body), most), *whole])
-        return Search(proofs, is_complete=next(examples, None) is None)
-    except UnusableLayout:
-        return Search()
-
-
-def _try_examples(
-    writer: Codec, reader: Codec, side: Side, examples: Iterable[Example]
-) -> tuple[tuple[str, Proof], ...]:
-    """Those that the reader misreads or refuses, the shortest first, each once."""
+    body = writer.body
+    plain = (("", value) for value in (minimal(body), number_values(body)))
+    examples = islice(chain(plain, each_null(body), each_tag(body), each_rich(body), each_high(body)), most)
     examples_by_data: dict[bytes, Example] = {}
-    for example in examples:
+    for example in [*examples, ("", rich(body))]:
         data = writer.encode(example[1])
         if data is not None:
             examples_by_data.setdefault(data, example)
@@ -246,71 +218,39 @@ def _try(writer: Codec, reader: Codec, side: Side, example: Example, data: bytes
             OTHER[side], writer.version, side, "refused", data.hex(), value, problem.offset, field, wrote,
             problem.field or "", problem.message, problem.rule,
         )  # fmt: skip
-    difference = first_difference(
-        Reading(writer.body, own), Reading(reader.body, theirs), on_disk=writer.message.is_record
-    )
+    difference = first_difference((writer.body, own), (reader.body, theirs), on_disk=writer.message.is_record)
     if difference is None:
         return None
-    mine, other = difference.left, difference.right
+    offset, mine, other = difference
     field, wrote = (mine.path, mine.value) if mine else ("", None)
     read_as, read = (other.path, other.value) if other else ("", None)
-    return Proof(
-        OTHER[side], writer.version, side, "misread", data.hex(), value, difference.offset, field, wrote, read_as, read
-    )
+    return Proof(OTHER[side], writer.version, side, "misread", data.hex(), value, offset, field, wrote, read_as, read)
 
 
-WITHOUT_READER = {
-    "message-removed": ("codec/unknown-message", "the new set has no such message"),
-    "version-dropped": ("codec/unknown-version", "the new set does not have this version"),
-    "api-key-changed": ("codec/unknown-api-key", "the new set has another API key for it"),
-    "type-changed": ("codec/unknown-message", "the new set has no such message of this type"),
-}
-"""The changes after which the new side cannot read a message at all: the rule of the problem, and its message."""
 MOST_VERSIONS: Final = 4
 """In how many intervals of versions a proof is searched for."""
 
 
-def prove(change: Change) -> tuple[tuple[Proof, ...], bool]:
-    """A proof for each direction that has one, and whether there is none beyond the examples that were tried.
+def prove(change: Change) -> tuple[Proof, ...]:
+    """A proof for each direction that has one.
 
-    A change that does not affect bytes has none, nor has one whose messages have no layout.
+    A change that does not affect the bytes of a version that both sides have has none, nor has one whose messages have
+    no layout.
     """
-    try:
-        return _prove(change)
-    except UnusableLayout:
-        return (), True
-
-
-def _prove(change: Change) -> tuple[tuple[Proof, ...], bool]:
     (old, new), versions = change.messages, change.versions
-    if change.name in WITHOUT_READER and old:
-        return _without_reader(old, versions.lowest if versions else old.valid.lowest, change.name), True
-    if old is None or new is None or change.name == "api-key-reused":
-        return (), True
-    if change.name == "header-changed":
-        return _header_proofs(old, new, versions.lowest), True
-    if versions.lowest not in old.valid or versions.lowest not in new.valid:
-        # A coordinator's record type was the version of its key, and is its API key now.
-        pairs = [(versions.lowest, new.valid.lowest)]
-    else:
-        bounds = [bound for interval in versions.intervals[:MOST_VERSIONS] for bound in interval]
-        pairs = [(version, version) for version in dict.fromkeys(bounds) if version <= new.valid.highest]
-    is_complete = len(versions.intervals) <= MOST_VERSIONS
-    for version, new_version in pairs:
-        if proofs := proofs_of(old, new, version, change.field, new_version=new_version):
-            return proofs, True
-        is_complete = is_complete and all(search.is_complete for search in _both_ways(old, new, version, new_version))
-    return (), is_complete
-
-
-def _without_reader(old: Message, version: int, name: str) -> tuple[Proof, ...]:
-    codec = Codec(old, version)
-    value = minimal(codec.body)
-    data = codec.encode(value)
-    rule, message = WITHOUT_READER[name]
-    if data is None:
+    if old is None or new is None or change.name in WITHOUT_BYTES:
         return ()
-    return (Proof("new", version, "old", "refused", data.hex(), value, 0, "", None, "", message, rule),)
+    with suppress(UnusableLayout):
+        if change.name == "header-changed":
+            return _header_proofs(old, new, versions.lowest)
+        if versions.lowest not in old.valid or versions.lowest not in new.valid:
+            # A coordinator's record type was the version of its key, and is its API key now.
+            return proofs_of(old, new, versions.lowest, change.field, new_version=new.valid.lowest)
+        bounds = [bound for interval in versions.intervals[:MOST_VERSIONS] for bound in interval]
+        for version in dict.fromkeys(bounds):
+            if version <= new.valid.highest and (proofs := proofs_of(old, new, version, change.field)):
+                return proofs
+    return ()
 
 
 def _header_proofs(old: Message, new: Message, version: int) -> tuple[Proof, ...]:
@@ -335,17 +275,13 @@ def _header_proof(writer: Codec, reader: Codec, message: Message, version: int, 
     read = reader.decode(front + data, whole=False)
     if read.end == len(front) and not read.problems:
         return None
-    text = read.problems[0].message if read.problems else f"the header ends at byte {read.end}, not {len(front)}"
-    offset = min(read.end, len(front))
     outcome: Literal["misread", "refused"] = "refused" if read.problems else "misread"
+    text = read.problems[0].message if read.problems else f"the header ends at byte {read.end}, not {len(front)}"
     rule = read.problems[0].rule if read.problems else None
-    return Proof(
-        OTHER[side], version, side, outcome, (front + data).hex(), value, offset, "", None, "header", text, rule
-    )
+    offset, example = min(read.end, len(front)), (front + data).hex()
+    return Proof(OTHER[side], version, side, outcome, example, value, offset, "", None, HEADER, text, rule)
 
 
-HEADER: Final = "header"
-"""What a reader with another header takes the first bytes of the body for."""
 MOST_HEX: Final = 40
 """How many bytes of an example are shown."""
 MOST_TEXT: Final = 30

@@ -113,13 +113,11 @@ class VersionGroup(NamedTuple):
 class VersionStatuses(NamedTuple):
     """The status of each version of an old and a new message, either of which may be missing.
 
-    `groups` has the versions of the new message that are not new. In the `restored` ones it has the bytes of the newest
-    release, and the old message had others.
+    `groups` has the versions of the new message that are not new.
     """
 
     versions: Mapping[Status, VersionRange]
     groups: Sequence[VersionGroup]
-    restored: VersionRange = NONE
 
     @classmethod
     def of(cls, old: Message | None, new: Message | None, releases: Releases | None) -> VersionStatuses:
@@ -128,7 +126,7 @@ class VersionStatuses(NamedTuple):
         holders = [ReleasedMessage("", old, released_versions(old))] if old else []
         if releases and (message := old or new):
             holders = list(releases.holders(message, own | valid))
-        released = restored_versions = NONE
+        released = NONE
         groups: dict[tuple[Status, int], VersionGroup] = {}
 
         def add(status: Status, reference: Message, versions: VersionRange, release: str = "") -> None:
@@ -148,14 +146,13 @@ class VersionStatuses(NamedTuple):
                     add("released", old, interval)
                 else:
                     add("released", release, interval, name)
-                    restored_versions |= interval if was and now == then and was.data != then.data else NONE
         unstable = unstable_version(old) - released if old else NONE
         base = own - released - unstable
         if old:
             add("base", old, base & valid)
             add("unstable", old, unstable & valid)
         versions: dict[Status, VersionRange] = {"released": released, "base": base, "unstable": unstable}
-        return cls({**versions, "new": valid - own - released}, tuple(groups.values()), restored_versions)
+        return cls({**versions, "new": valid - own - released}, tuple(groups.values()))
 
     def best(self, versions: VersionRange) -> Status:
         """The most binding status of versions; that of a message which never had any is the base's."""

@@ -90,11 +90,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.help or (f"write {self.instead}" if self.instead else "")
 
     @property
-    def former_place(self) -> tuple[str, Span] | None:
-        """For a change: the old file and the position in it of what changed, where there is one."""
-        return None
-
-    @property
     def remark(self) -> str:
         """What people are told below the finding: where its rule comes from."""
         return f"source: {self.source}" if self.source else ""

@@ -84,7 +84,7 @@ class Plot(msgspec.Struct, frozen=True):
 
 
 class PageEntry(msgspec.Struct, frozen=True):
-    """Something that opens: its name and a note, a bar of cells, tags, and what is inside.
+    """Something that opens: its name and a note, tags, and what is inside.
 
     By its `values`, lists with a blank between the values, filters choose it.
     """
@@ -92,7 +92,6 @@ class PageEntry(msgspec.Struct, frozen=True):
     anchor: str
     name: str
     note: str
-    bar: Sequence[Cell]
     tags: Sequence[Cell]
     values: Mapping[str, str]
     blocks: Sequence[Block]

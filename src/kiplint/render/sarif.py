@@ -87,14 +87,12 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
 
 def _results(report: Report, rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
     for finding, mark in zip(report.findings, fingerprints(report.findings), strict=True):
-        former_place = finding.former_place if finding.former_place != (finding.path, finding.span) else None
         yield {
             "ruleId": finding.rule,
             "ruleIndex": rules[finding.rule],
             "level": LEVELS[finding.severity],
             "message": {"text": message_text(finding.summary)},
             **({"locations": [_location(report, finding.path, finding.span)]} if finding.path else {}),
-            **({"relatedLocations": [_related_location(report, *former_place)]} if former_place else {}),
             "partialFingerprints": {"primaryLocationLineHash": mark},
             **_fixes(report, finding),
         }
@@ -124,11 +122,6 @@ def _replacement(edit: Edit, text: bytes) -> dict[str, Any]:
     region = _region(*first, *last)
     content = {"insertedContent": {"text": edit.text}} if edit.text else {}
     return {"deletedRegion": region, **content}
-
-
-def _related_location(report: Report, path: str, span: Span) -> dict[str, Any]:
-    text = message_text(f"before the change: {path}:{span.line}:{span.column}")
-    return {"id": 1, **_location(report, path, span), "message": {"text": text}}
 
 
 def _location(report: Report, path: str, span: Span) -> dict[str, Any]:

@@ -1,8 +1,17 @@
-"""`kiplint diff`."""
+"""`kiplint diff`: the comparison of two schema sets or trees."""
 
-from typing import Annotated
+from __future__ import annotations
 
+import os
+from collections import ChainMap, Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+import msgspec
 import typer
+from msgspec.structs import replace
 
 from kiplint.cli.options import (
     PAGE_FORMATS,
@@ -18,8 +27,22 @@ from kiplint.cli.options import (
     severities,
 )
 from kiplint.cli.output import report
-from kiplint.commands.diff.run import DiffResult, Role, diff
-from kiplint.compat.classify import GRAVE
+from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding, breaks_in_words, classify
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.pairs import MessagePair, concerns
+from kiplint.compat.released import Releases, releases_note, releases_of
+from kiplint.compat.tree import TooLargeError, Tree, load, load_base, require_counterparts, unparsable_files
+from kiplint.engine.config import Path, configure
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import SEVERITIES
+from kiplint.engine.ruleset import RuleSet
+from kiplint.model.message import Message
+from kiplint.render.report import Report, Verdict, rule_infos, set_titles, written_by
+from kiplint.sources.disk import STDIN
+from kiplint.text.words import comma_parts, did_you_mean, plural
+
+Role = Literal["client", "broker", "storage"]
+"""Whom a change matters to."""
 
 EPILOG = """\b
 Examples:
@@ -54,7 +77,7 @@ def command(
         typer.Option(
             "--for",
             help="Only what matters to authors of clients (RPCs that brokers serve to them), of brokers and proxies "
-            "(all RPCs), or to who keeps data (records); the same change of many messages is one entry.",
+            "(all RPCs), or to who keeps data (records).",
         ),
     ] = None,
     released: ReleasedOption = None,
@@ -92,3 +115,184 @@ def command(
         )
 
     return report("diff", output_format, work, PAGE_FORMATS)
+
+
+class DiffSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """How many messages were compared, how many changes there are, and how many break what."""
+
+    messages: int
+    changes: int
+    wire: int
+    storage: int
+    support: int
+    semantics: int
+    source: int
+    none: int
+
+
+class DiffDocument(msgspec.Struct, frozen=True):
+    """What `kiplint diff --output-format json` writes."""
+
+    version: Literal[1]
+    changes: tuple[ChangeFinding, ...]
+    summary: DiffSummary
+
+
+class DiffResult(Report, frozen=True):
+    """The result of `diff`. Its findings are the changes."""
+
+    findings: tuple[ChangeFinding, ...]
+    """The changes, by file and position."""
+    pairs: tuple[MessagePair, ...] = ()
+    """For each change its message in the base and in the head, None where there is none."""
+
+    command = "diff"
+    renderers = written_by("diff", "text", "markdown", "html")
+    listing = "changes"
+
+    @property
+    def changes(self) -> tuple[ChangeFinding, ...]:
+        """The changes: another name of the findings."""
+        return self.findings
+
+    @property
+    def verdict(self) -> Verdict:
+        """`4.1.0 against 4.0.0: 1 change breaks wire and 4 nothing.`, and the worst of what breaks."""
+        old, new = set_titles(*self.sets[:2])
+        breaking = sorted(
+            (change for change in self.changes if change.breaks != "none"),
+            key=lambda change: (BREAKS.index(change.breaks), SEVERITIES.index(change.severity)),
+        )
+        advice = next((change.help for change in breaking if change.help), "")
+        return Verdict.of(
+            f"{new} against {old}: {breaks_in_words(self.changes)}.",
+            [f"{change.message} ({change.breaks})" for change in breaking if change.breaks in GRAVE],
+            f"For the first: {advice}." if advice else "",
+        )
+
+    @property
+    def closing(self) -> str:
+        """`95 messages compared, no changes`."""
+        return f"{plural(self.messages, 'message')} compared, no changes"
+
+    @property
+    def document(self) -> DiffDocument:
+        """The content of the JSON output."""
+        counts = Counter(change.breaks for change in self.changes)
+        summary = DiffSummary(
+            messages=self.messages, changes=len(self.changes), **{breaks: counts[breaks] for breaks in BREAKS}
+        )
+        return DiffDocument(1, self.changes, summary)
+
+
+def diff(
+    old: Path,
+    new: Path,
+    *,
+    also: Sequence[Path] = (),
+    messages: Sequence[str] = (),
+    role: Role | None = None,
+    released: Sequence[Path] = (),
+    repository: Path | None = None,
+    fail_on_breaks: Sequence[str] = GRAVE,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    severity: Mapping[str, str] = MappingProxyType({}),
+    config: Path | Mapping[str, Any] | None = None,
+    isolated: bool = False,
+) -> DiffResult:
+    """The changes from one set to another, and what they break; tags of the sets in `also` must not be reused.
+
+    The base is a release. Other releases count only where `released` or the configuration names them, as globs of tags,
+    revisions or sets: a tag of the repository that nobody named never stands in for the base. If the base or the head
+    is a single file, only the changes of its message are reported; `messages` are globs that select some, and `role`
+    leaves those that matter to it. The status is `findings` if a change breaks one of `fail_on_breaks`, or is an error.
+    Raises UsageError for mistakes in the arguments, the configuration or a pack, and SourceError if a set cannot be
+    opened.
+    """
+    grave = breaks_of(fail_on_breaks)
+    old, new, *older = (os.fspath(name) for name in (old, new, *also))
+    configuration = configure(new, select=select, ignore=ignore, severity=severity, config=config, isolated=isolated)
+    rules, keeps = configuration.rules(), configuration.keeps
+    before = load_base(old, repository, keeps)
+    trees = [before, *(load(path, repository, keeps) for path in (new, *older))]
+    if not _single_file(*trees[:2]):
+        require_counterparts(*trees[:2])
+    releases = None
+    notes: tuple[str, ...] = ()
+    if released or configuration.config.released:
+        releases = releases_of(configuration, old, [*(os.fspath(name) for name in released)], repository, new)
+        notes = releases_note(releases, old)
+    result = compare((old, new), trees, rules, grave, messages, releases, role or "")
+    return replace(result, notes=notes)
+
+
+def breaks_of(texts: Iterable[str]) -> set[str]:
+    """The words of lists with commas. Raises UsageError for a word that names nothing that a change can break."""
+    names = {*comma_parts(texts)}
+    for name in sorted(names - {*BREAKS}):
+        hint = did_you_mean(name, BREAKS) or f": {', '.join(BREAKS)}"
+        raise UsageError(f"--fail-on-breaks: nothing breaks {name}{hint}")
+    return names
+
+
+def compare(
+    paths: Sequence[str],
+    trees: Sequence[Tree],
+    rules: RuleSet,
+    grave: Collection[str] = GRAVE,
+    globs: Collection[str] = (),
+    releases: Releases | None = None,
+    role: str = "",
+) -> DiffResult:
+    """The result for a base, a head, and older sets; `globs` and the `role` select messages."""
+    before, after, *older = trees
+    is_selected = _selector(globs, before, after)
+    single = _single_file(before, after)
+    own_ids = {id(message) for message in single.messages} if single else set()
+    too_large: list[TooLargeError] = []
+    differences = [
+        change
+        for change in compare_trees(before, after, older, releases, too_large)
+        if any(map(is_selected, change.messages))
+        and (not role or concerns(change.messages, role))
+        and (not single or any(id(message) in own_ids for message in change.messages))
+    ]
+    old_sources = dict(ChainMap(*(dict(tree.sources) for tree in (before, *older))))
+    pairs = classify(differences, rules, old_sources, after.sources)
+    findings = tuple(finding for _, finding in pairs)
+    failing = any(finding.breaks in grave or finding.severity == "error" for finding in findings)
+    unparsable = tuple(dict.fromkeys((*unparsable_files(before, after), *(error.file for error in too_large))))
+    return DiffResult(
+        findings=findings,
+        files=len(after.sources),
+        messages=sum(map(is_selected, (single or after).messages)),
+        sources={**before.sources, **after.sources},
+        status="error" if unparsable else "findings" if failing else "ok",
+        sets=tuple(paths),
+        rules=rule_infos([*rules.all_rules, *rules.rules], findings, "To ignore it: `--ignore RULE`."),
+        paths=tuple(after.sources),
+        unparsable=unparsable,
+        harmless=("info",),
+        pairs=tuple(change.messages for change, _ in pairs),
+    )
+
+
+def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Message | None], bool]:
+    """The test whether a message or its RPC matches one of the globs. Raises UsageError for a glob without a match."""
+
+    def matches(message: Message | None, glob: str) -> bool:
+        return message is not None and any(fnmatchcase(name, glob) for name in (message.name, message.base_name))
+
+    for glob in globs:
+        if not any(matches(message, glob) for tree in (before, after) for message in tree.messages):
+            names = {name for message in after.messages for name in (message.name, message.base_name)}
+            hint = did_you_mean(glob, names)
+            raise UsageError(f"--message {glob}: neither of the two has such a message{hint}")
+    return lambda message: not globs or any(matches(message, glob) for glob in globs)
+
+
+def _single_file(before: Tree, after: Tree) -> Tree | None:
+    """The side that is a single file where the other is not: the rest of the other side is not missing from it."""
+    single = [tree for tree in (before, after) if tree.name == STDIN or tree.name.lower().endswith(".json")]
+    return single[0] if len(single) == 1 else None

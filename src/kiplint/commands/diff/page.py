@@ -1,4 +1,4 @@
-"""A diff as a page: every RPC with its versions, its changes with proofs, and layouts side by side."""
+"""A diff as a page: every RPC with its changes, their proofs, and layouts side by side."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import groupby, islice, zip_longest
 from typing import Final, TextIO
 
-from kiplint.commands.diff.run import DiffResult
+from kiplint.commands.diff.command import DiffResult
 from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.pairs import MessagePair
 from kiplint.compat.proof import sentence
@@ -16,17 +16,9 @@ from kiplint.model.layout import layout, lines, unfolded_size
 from kiplint.model.message import Message
 from kiplint.render.page import Block, Cell, Filter, PageEntry, Row, Section, Table, Text, write_page
 from kiplint.render.report import set_titles
-from kiplint.versions import NONE, VersionRange, boundaries
+from kiplint.versions import VersionRange
 
 LOOKS: Final = {"wire": "error", "storage": "error", "support": "warning", "semantics": "info", "source": "info"}
-MEANINGS: Final = {
-    "wire": "peers misread or refuse the bytes of a released version",
-    "storage": "records that are on disk can no longer be read",
-    "support": "versions or messages are no longer served; peers that need them fail",
-    "semantics": "both sides read the bytes, but mean something else by them",
-    "source": "the bytes stay the same; code that uses the generated classes has to change",
-}
-"""What it means that a change breaks something."""
 MOST_LAYOUTS: Final = 6
 """How many versions of one message are shown side by side."""
 MOST_FIELDS: Final = 1_500
@@ -44,13 +36,10 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     warnings = [Text(f"Cannot be read, so not compared: {unparsable}", "error")] if unparsable else []
     entries = list(_entries([*zip(result.changes, result.pairs, strict=True)]))
     filters = (Filter("breaks", kinds), Filter("rule", rules)) if entries else None
-    about = [Row((rule, result.rules[rule].why or result.rules[rule].title)) for rule in rules if rule in result.rules]
     old, new = set_titles(*result.sets[:2])
     blocks = entries or [Text(f"Nothing changed; {result.closing}.")]
-    sections = [Section("changes", "Changes", [*warnings, *blocks], filters)]
-    if about:
-        sections.append(Section("rules", "Rules", [Table("Why", (), about, has_heads=True)]))
-    write_page(out, command="diff", title=f"{old} to {new}", verdict=result.verdict, sections=sections)
+    section = Section("changes", "Changes", [*warnings, *blocks], filters)
+    write_page(out, command="diff", title=f"{old} to {new}", verdict=result.verdict, sections=[section])
 
 
 def _entries(changes: Sequence[Entry]) -> Iterator[Block]:
@@ -70,7 +59,6 @@ def _entries(changes: Sequence[Entry]) -> Iterator[Block]:
             anchor=f"change-{number}",
             name=first.rpc,
             note="" if message is None or message.api_key is None else f"key {message.api_key}",
-            bar=_bar(group),
             tags=[
                 Cell(f"{counts[what]} {what}" if what in LOOKS else f"{counts[what]} added", LOOKS.get(what, ""))
                 for what in BREAKS
@@ -81,33 +69,9 @@ def _entries(changes: Sequence[Entry]) -> Iterator[Block]:
         )
 
 
-def _bar(group: Sequence[Entry]) -> list[Cell]:
-    """The versions of the entry's first message, and what has become of them."""
-    first, pair = group[0]
-    was, now = (message.valid if message else NONE for message in pair)
-    changed_versions = [
-        VersionRange.of_text(change.versions)
-        for change, _ in group
-        if change.breaks in GRAVE and change.message_type == first.message_type
-    ]
-    cells = []
-    for versions in boundaries([was, now, *changed_versions], was | now):
-        version = versions.lowest
-        if version not in was:
-            look, meaning = "new", "new"
-        elif version not in now:
-            look, meaning = "dropped", "dropped"
-        elif any(version in some for some in changed_versions):
-            look, meaning = "changed", "with other bytes"
-        else:
-            look, meaning = "", "in both"
-        cells.append(Cell(str(versions), look, f"{first.message_type} {versions}: {meaning}"))
-    return cells
-
-
 def _change(change: ChangeFinding) -> Iterator[Block]:
     yield Text(change.message, f"message {change.severity}")
-    breaks = f"Breaks {change.breaks}: {MEANINGS[change.breaks]}. " if change.breaks in MEANINGS else ""
+    breaks = "" if change.breaks == "none" else f"Breaks {change.breaks}. "
     yield Text(f"{breaks}{change.path}:{change.line}:{change.column}", "small")
     yield Text(change.rule, "small", change.url)
     yield from (Text(f"Proof: {sentence(example)}.", "proof") for example in change.proof)

@@ -26,7 +26,7 @@ from kiplint.cli.options import (
 )
 from kiplint.cli.output import report
 from kiplint.commands.check.run import CheckOptions, check_sets
-from kiplint.commands.diff.run import breaks_of, compare
+from kiplint.commands.diff.command import breaks_of, compare
 from kiplint.commands.review.base import (
     CONFIGURATION_CHANGED,
     RevisionFiles,
@@ -35,13 +35,20 @@ from kiplint.commands.review.base import (
     place_in,
 )
 from kiplint.commands.rollout import RolloutDocument, findings_of, rollout_document
-from kiplint.compat.causes import causes_of, explained_by, rule_in_rpc
-from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding, breaks_of_counts
+from kiplint.compat.classify import (
+    BREAKS,
+    GRAVE,
+    ChangeFinding,
+    breaks_of_counts,
+    causes_of,
+    explained_by,
+    rule_in_rpc,
+)
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
 from kiplint.compat.tree import Tree, load, load_base, unparsable_files
 from kiplint.engine.config import Configuration, FailOn, Path, configure
-from kiplint.engine.finding import SEVERITIES, Finding, Span
+from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.rule import Breaks
 from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.render.report import IGNORE, FindingsSummary, Report, Verdict, at_least, rule_infos, written_by
@@ -152,11 +159,6 @@ class Entry(Finding, frozen=True, kw_only=True, omit_defaults=True):
         """What the change breaks; for other findings, where the rule comes from."""
         is_change = self.origin == "diff" and self.breaks != "none"
         return f"note: breaks {self.breaks}" if is_change else super().remark
-
-    @property
-    def former_place(self) -> tuple[str, Span] | None:
-        """The old file, and the position in it of what changed, where there is one."""
-        return self.changes[0].former_place if self.changes else None
 
 
 class ReviewSummary(FindingsSummary, frozen=True, kw_only=True):
