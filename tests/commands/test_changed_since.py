@@ -68,17 +68,6 @@ def test_a_sign_that_ends_no_line_moves_none(repository: Path, sign: str) -> Non
     assert check(repository, "--changed-since", "HEAD") == []
 
 
-def test_a_renamed_rpc_keeps_its_findings(repository: Path) -> None:
-    old = repository / "schemas" / "XRequest.json"
-    old.rename(new := old.with_name("ZRequest.json"))
-    new.write_text(new.read_text().replace('"XRequest"', '"ZRequest"'))
-    assert check(repository, "--changed-since", "HEAD") == []
-    new.write_text(new.read_text().replace('"type": "string"', '"type": "Boolean"'))
-    assert check(repository, "--changed-since", "HEAD") == ["schemas/ZRequest.json fields/unknown-type"]
-    old.write_bytes(pretty(OLD))  # a copy is not a rename: its findings are there once more
-    assert len(check(repository, "--changed-since", "HEAD")) == 2
-
-
 def test_the_count_of_the_old_ones_is_in_the_summary(repository: Path) -> None:
     file = repository / "schemas" / "XRequest.json"
     file.write_text(file.read_text().replace('"type": "string"', '"type": "Boolean"'))

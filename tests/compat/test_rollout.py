@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from kiplint.commands.rollout import rollout_document
 from kiplint.compat.rollout import RolloutRow, closing, rollout, rollout_of_trees, rollout_rules, summary
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config, RuleTable
@@ -334,16 +331,6 @@ def test_the_versions_and_headers_of_a_row() -> None:
     assert (row.base_versions, row.versions, row.header_versions) == ("0-5", "0-6", {"0-2": 1, "3-5": 2, "6": 3})
     row = row_of(*DEAD, base=X5)
     assert (row.base_versions, row.versions, row.header_versions) == ("0-5", "none", {})
-
-
-def test_a_body_field_that_comes_with_the_header_is_noted() -> None:
-    row = row_of(*done_rpc("X", 1, field("Old"), field("New", "int32", "6+")), base=rpc("X", 1, "0-5"))
-    note = "note: version 6 also brings New in the request, which KIP-1313 does not"
-    assert (row.status, row.note, row.message) == ("done", note, f"version 6 uses header 3; {note}")
-    assert json.loads(msgspec.json.encode(rollout_document([row], 3)))["rpcs"][0]["note"] == note
-    assert row_of(*done_rpc("X", 1, field("Old"), field("Older", "int32", "5+"))).note == ""
-    other_row = row_of(*done_rpc("OffsetDelete", 47, field("New", "int32", "6+")), base=offsets("0-5"))
-    assert other_row.note == ""
 
 
 def test_coordinator_records_are_not_rpcs() -> None:

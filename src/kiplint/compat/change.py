@@ -9,7 +9,6 @@ from typing import Annotated, Final, Literal, NamedTuple
 import msgspec
 from msgspec import to_builtins
 
-from kiplint.compat.pairs import FieldPair, MessagePair
 from kiplint.engine.finding import Location
 from kiplint.engine.language import register
 from kiplint.model.fields import Container, Field
@@ -33,6 +32,17 @@ Policy = Literal["rule", "info", "collect", "none"]
 """
 Policies = tuple[Policy, Policy, Policy, Policy]
 """The policy for versions of each of `STATUSES`."""
+
+
+FieldPair = tuple[Field | None, Field | None]
+MessagePair = tuple[Message | None, Message | None]
+
+
+class Both(NamedTuple):
+    """A message that both sets have."""
+
+    old: Message
+    new: Message
 
 
 class Kind(NamedTuple):

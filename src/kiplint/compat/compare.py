@@ -8,9 +8,8 @@ from itertools import chain
 
 from msgspec.structs import replace
 
-from kiplint.compat.change import Change, Status, policy
+from kiplint.compat.change import Both, Change, FieldPair, MessagePair, Status, policy
 from kiplint.compat.fields import ContainerPair, container_pairs, version_changes
-from kiplint.compat.pairs import Both, FieldPair, MessagePair, pair_messages
 from kiplint.compat.released import Releases, VersionStatuses
 from kiplint.compat.tree import FieldBudget, TooLargeError, Tree, pair_sets
 from kiplint.model.fields import Field
@@ -69,6 +68,46 @@ def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
             elif after:
                 gained_messages.append(after)
     yield from pair_messages(lost_messages, gained_messages, are_of_one_set=False)
+
+
+def pair_messages(old: Iterable[Message], new: Iterable[Message], *, are_of_one_set: bool = True) -> list[MessagePair]:
+    """The messages of both sides, paired by name, then by type and API key; only RPCs have theirs in all sets alike.
+
+    A message without an API key is recognized by its fields and types in the versions that both have.
+    """
+    by_name = {message.name: message for message in new}
+    pairs: list[MessagePair] = []
+    lost_messages: list[Message] = []
+    for message in old:
+        same_name = by_name.pop(message.name, None)
+        if same_name is not None:
+            pairs.append((message, same_name))
+        else:
+            lost_messages.append(message)
+    by_key = {
+        (message.type, message.api_key): message
+        for message in by_name.values()
+        if message.api_key is not None and (are_of_one_set or message.is_rpc)
+    }
+    for message in lost_messages:
+        if message.api_key is None:
+            successor = next((other for other in by_name.values() if _has_same_fields(message, other)), None)
+        else:
+            successor = by_key.pop((message.type, message.api_key), None)
+        if successor is not None:
+            del by_name[successor.name]
+        pairs.append((message, successor))
+    return [*pairs, *((None, message) for message in by_name.values())]
+
+
+def _has_same_fields(old: Message, new: Message) -> bool:
+    if (new.type, new.api_key) != (old.type, None):
+        return False
+    common = old.valid & new.valid
+    before, after = (
+        {(field.name, field.type) for field in message.fields if field.versions & common} for message in (old, new)
+    )
+    return bool(before) and before == after
 
 
 def _message_changes(
@@ -301,24 +340,24 @@ def _reused_tags(
     statuses: VersionStatuses,
     with_same_tag: set[int] | None = None,
 ) -> Iterator[Change]:
-    """The tags that mean another field than in the old message; `with_same_tag`: ids of fields that kept theirs."""
+    """The tags that mean another field than in the old message.
+
+    `with_same_tag` are the ids of the fields that had their tag before, too, where the old message is an older one.
+    """
     old, new = messages
     for _, _, pairs, present in containers:
         by_tag = {after.tag: (before, after) for before, after in pairs if after and after.tag is not None}
-        for before, after in pairs:
+        for before, _ in pairs:
             if before is None or before.tag not in by_tag:
                 continue
-            same_tag, holder = by_tag[before.tag]
-            if after and after.tag == before.tag:
-                same_tag, holder = before, after  # of several fields with one tag, the field's own
-                if with_same_tag is None or id(holder) in with_same_tag or _is_restored(before, holder):
-                    continue
+            former, holder = by_tag[before.tag]
+            is_kept = former is not before or with_same_tag is None or id(holder) in with_same_tag
+            if former and former.tag == holder.tag and (is_kept or _is_restored(before, holder)):
+                continue
             old_versions = before.tagged & before.versions & present[0] & old.valid & old.flexible
             versions = holder.tagged & holder.versions & present[1] & new.valid & new.flexible
-            if same_tag and same_tag is not before and same_tag.tag == holder.tag:  # had the number beside it
-                versions -= same_tag.tagged & same_tag.versions & present[0] & old.valid
-            versions = versions & old_versions or versions
             if old_versions and versions:
+                versions = versions & old_versions or versions
                 yield Change("tag-reused", messages, versions, (before, holder), status=statuses.best(old_versions))
 
 

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from kiplint.codec.values import primitive_default
-from kiplint.compat.change import Change
-from kiplint.compat.pairs import Both, FieldPair, pair_fields
+from kiplint.compat.change import Both, Change, FieldPair
 from kiplint.compat.tree import FieldBudget
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
@@ -77,6 +76,32 @@ def container_pairs(messages: Both) -> Sequence[ContainerPair]:
             if before and after and before.struct and after.struct:
                 waiting.append((before.struct, after.struct, (whole[0] & before.versions, whole[1] & after.versions)))
     return list(pairs.values())
+
+
+def pair_fields(old: Container, new: Container) -> list[FieldPair]:
+    """Pair the fields of two messages or structs, first by name, then as renames.
+
+    A renamed field has the same position, type and versions. Fields that share a name, as after a copy, pair in order.
+    """
+    pairs: list[FieldPair] = []
+    same: dict[str, list[Field]] = {}
+    for field in reversed(new.fields):
+        same.setdefault(field.name, []).append(field)
+    for field in old.fields:
+        candidates = same.get(field.name)
+        pairs.append((field, candidates.pop() if candidates else None))
+    gained_fields = [field for field in new.fields if field in same[field.name]]
+    renames = {_footprint(field): field for field in gained_fields}
+    pairs = [(before, after or renames.pop(_footprint(before), None)) for before, after in pairs if before]
+    taken_ids = {id(after) for _, after in pairs}
+    return [*pairs, *((None, field) for field in gained_fields if id(field) not in taken_ids)]
+
+
+def _footprint(field: Field) -> tuple[object, ...]:
+    """What a field shares with the field that it became: its encoding with its tag, or its position."""
+    kind = "" if field.is_struct else field.element_type
+    place = field.position if field.tag is None else None
+    return field.tag, field.versions, field.is_array, kind, place
 
 
 def _field_changes(messages: Both, containers: Iterable[ContainerPair], common: VersionRange) -> Iterator[Change]:

@@ -121,7 +121,10 @@ class VersionStatuses(NamedTuple):
 
     @classmethod
     def of(cls, old: Message | None, new: Message | None, releases: Releases | None) -> VersionStatuses:
-        """The statuses, by the releases or, without any, by the old message."""
+        """The statuses, by the releases or, without any, by the old message.
+
+        A released version is compared with the old message where that has the form of the release or of the new one.
+        """
         own, valid = old.valid if old else NONE, new.valid if new else NONE
         holders = [ReleasedMessage("", old, released_versions(old))] if old else []
         if releases and (message := old or new):
@@ -140,9 +143,7 @@ class VersionStatuses(NamedTuple):
                 add("released", old, held_versions & valid)
                 continue
             for interval in _intervals(old, new, release, held_versions) if new else ():
-                was = _form(old, interval) if old and interval <= own else None
-                now, then = _form(new, interval) if new else None, _form(release, interval)
-                if old and was and now and (was == now or (now != then and was.data in (now.data, then.data))):
+                if old and interval <= own and _form(old, interval) in (_form(new, interval), _form(release, interval)):
                     add("released", old, interval)
                 else:
                     add("released", release, interval, name)
@@ -170,29 +171,21 @@ def _intervals(
     yield from boundaries(ranges, held_versions & new.valid)
 
 
-class WireForm(NamedTuple):
-    """A version of a message: its header and bytes with the defaults of its tags, and the names of its fields."""
-
-    data: tuple[object, ...]
-    names: tuple[object, ...]
-
-
-def _form(message: Message, versions: VersionRange) -> WireForm:
-    """The form of versions that all have the same form."""
+def _form(message: Message | None, versions: VersionRange) -> tuple[object, ...]:
+    """The header, the bytes, and what they mean, in versions in which these are the same."""
+    if message is None:
+        return ()
     version = versions.lowest
     body = layout(message, version, version in message.flexible)
     header = header_of(message, version) if message.is_rpc else None
-    return WireForm((header, encoding(body), tuple(_tag_defaults(body))), _field_names(body))
+    return header, encoding(body), tuple(_meaning(body))
 
 
-def _field_names(body: Layout) -> tuple[object, ...]:
-    return tuple((slot.field.name, _field_names(slot.body) if slot.body else ()) for slot in body.all_slots)
-
-
-def _tag_defaults(body: Layout) -> Iterator[object]:
-    """The defaults of the tagged fields, which the absence of a tag means, in the order of the sections."""
+def _meaning(body: Layout) -> Iterator[object]:
+    """The names of the fields, and the defaults of the tagged ones, which the absence of a tag means."""
     for slot in body.all_slots:
-        yield from _tag_defaults(slot.body) if slot.body else ()
+        yield slot.field.name
+        yield from _meaning(slot.body) if slot.body else ()
     yield from (default_value(slot.field) for slot in body.tags or ())
 
 

@@ -13,9 +13,8 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.compat.change import Change
+from kiplint.compat.change import Both, Change
 from kiplint.compat.fields import compare_headers
-from kiplint.compat.pairs import Both
 from kiplint.compat.released import Releases, VersionStatuses, released_versions
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.engine.config import Config
@@ -33,8 +32,6 @@ WITH_FIELDS: Final = frozenset(
 """The messages with a client instance id of their own, until the header carries it."""
 INSTANCE_ID: Final = "ClientInstanceId"
 FROZEN: Final = "kip-1313/frozen-rpc"
-CHANGED_BY_KIP: Final = frozenset({"OffsetDelete", "GetTelemetrySubscriptions", "PushTelemetry"})
-"""The RPCs whose bodies KIP-1313 changes together with the header."""
 
 Adoption = Literal["done", "unstable", "missing", "wrong", "new", "exempt", "dead"]
 STATUSES: Final[tuple[Adoption, ...]] = get_args(Adoption)
@@ -59,7 +56,6 @@ class RolloutRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     versions: Annotated[str, Meta(description="Of the request; `none` for no version.")]
     header_versions: Annotated[dict[str, int], Meta(description="The request's header by range of its versions.")]
     message: Annotated[str, Meta(description="The reason for the status.")]
-    note: Annotated[str, Meta(description="What to look at although the RPC is done; left out for nothing.")] = ""
     rule: Annotated[
         str, Meta(description="The rule that decides the status; left out where nothing is to be done.")
     ] = ""
@@ -238,8 +234,7 @@ class _Rollout:
             return _failing(row, "unstable", text, self.missing, location_of(request, "latestVersionUnstable"))
         if is_new:
             return replace(row, status="new", message=f"new, with header {header} from version {first}")
-        text, note = f"version {latest} uses header {header}", _note(rpc, self.header)
-        return replace(row, message=f"{text}; {note}" if note else text, note=note)
+        return replace(row, message=f"version {latest} uses header {header}")
 
     def removed_row(self, rpc: Rpc) -> RolloutRow:
         """The row of an RPC that only the base has. A retired RPC should keep its files, without valid versions."""
@@ -292,20 +287,6 @@ def _failing(
         pointer=f"{where.pointer}/{where.name}" if where.name else where.pointer,
         message_name=where.message_name,
     )
-
-
-def _note(rpc: Rpc, header: int) -> str:
-    """The fields that come with the first version with the header, where the KIP changes only the header."""
-    request = rpc.request
-    first = next((versions.lowest for versions, number in header_map(request) if number >= header), 0) if request else 0
-    if first == 0 or rpc.rpc_name in CHANGED_BY_KIP:
-        return ""
-    parts = []
-    for message in filter(None, (request, rpc.response)):
-        fields = (field for field in message.all_fields if field.present and field.versions.lowest == first)
-        if names := [field.path for field in fields]:
-            parts.append(f"{', '.join(names[:3])}{' and more' if len(names) > 3 else ''} in the {message.type}")
-    return f"note: version {first} also brings {' and '.join(parts)}, which KIP-1313 does not" if parts else ""
 
 
 def closing(rows: Sequence[RolloutRow], header: int) -> str:

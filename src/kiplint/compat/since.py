@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from kiplint.engine.baseline import are_recorded
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding, fingerprint
+from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.model.load import load
@@ -84,53 +82,25 @@ def read_base(
 
 
 def new_since(findings: Sequence[Finding], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
-    """The findings that the base does not have as often, or that are on a line that the base's file does not have.
+    """The findings that the base does not have as often, or that are on a line that the base's file does not have."""
+    touched_lines = cache(lambda path: _touched_lines(sources.get(path, b""), base.find(path)))
 
-    A message that was renamed, and kept its API key, has the findings that it had in the base.
-    """
-    sets = cache(base.at)
-    earlier = cache(lambda path: _earlier(path, sources.get(path, b""), base, sets))
-    former_findings = [_former(finding, earlier(finding.path)[0]) for finding in findings]
-
-    def is_touched(finding: Finding, former: Finding) -> bool:
-        touched_lines = earlier(finding.path)[1]
-        if touched_lines is not None and finding.line not in touched_lines:
+    def is_touched(finding: Finding) -> bool:
+        if finding.line not in touched_lines(finding.path):
             return False
-        return base.messages is None or (former.fingerprint, former.message) not in base.messages
+        return base.messages is None or (finding.fingerprint, finding.message) not in base.messages
 
-    are_old = are_recorded(former_findings, base.counts)
+    are_old = are_recorded(findings, base.counts)
     return tuple(
-        finding
-        for finding, former, is_old in zip(findings, former_findings, are_old, strict=True)
-        if not is_old or is_touched(finding, former)
+        finding for finding, is_old in zip(findings, are_old, strict=True) if not is_old or is_touched(finding)
     )
 
 
-def _former(finding: Finding, name: str) -> Finding:
-    """The finding as it was when its message had the name; as it is without one."""
-    if not name:
-        return finding
-    message = finding.message.replace(finding.message_name, name)
-    return replace(finding, fingerprint=fingerprint(finding.rule, name, finding.place), message=message)
-
-
-def _earlier(
-    path: str, data: bytes, base: BaseState, sets: Callable[[str], SchemaSet | None]
-) -> tuple[str, frozenset[int] | None]:
-    """The name in the base of a file's message if it was renamed, and the lines, by number, that the base's file does
-    not have; None without such a file.
-    """
-    name, old = "", base.find(path)
-    message, before = load(path, data).message, load(path, old or b"").message
-    if message and not (before and before.name == message.name):  # else the whole set of the base need not be loaded
-        old_set = sets(os.path.dirname(path))
-        former = old_set.former_of(message) if old_set else None
-        if former and former.name != message.name:
-            name, old = former.name, former.data
-    if old is None:
-        return name, None
-    old_lines = {*_lines(old)}
-    return name, frozenset(number for number, line in enumerate(_lines(data), 1) if line not in old_lines)
+def _touched_lines(data: bytes, old: bytes | None) -> set[int]:
+    """The numbers of the lines that the base's file does not have; all without such a file."""
+    lines = _lines(data)
+    old_lines = {*_lines(old)} if old is not None else set()
+    return {number for number, line in enumerate(lines, 1) if line not in old_lines}
 
 
 def _lines(data: bytes) -> list[str]:

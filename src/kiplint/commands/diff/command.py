@@ -27,9 +27,9 @@ from kiplint.cli.options import (
     severities,
 )
 from kiplint.cli.output import report
+from kiplint.compat.change import MessagePair
 from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding, breaks_in_words, classify
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.pairs import MessagePair, concerns
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.tree import TooLargeError, Tree, load, load_base, require_counterparts, unparsable_files
 from kiplint.engine.config import Path, configure
@@ -37,6 +37,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES
 from kiplint.engine.ruleset import RuleSet
 from kiplint.model.message import Message
+from kiplint.model.schemas import partner
 from kiplint.render.report import Report, Verdict, rule_infos, set_titles, written_by
 from kiplint.sources.disk import STDIN
 from kiplint.text.words import comma_parts, did_you_mean, plural
@@ -255,7 +256,7 @@ def compare(
         change
         for change in compare_trees(before, after, older, releases, too_large)
         if any(map(is_selected, change.messages))
-        and (not role or concerns(change.messages, role))
+        and (not role or _concerns(change.messages, role))
         and (not single or any(id(message) in own_ids for message in change.messages))
     ]
     old_sources = dict(ChainMap(*(dict(tree.sources) for tree in (before, *older))))
@@ -290,6 +291,22 @@ def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Me
             hint = did_you_mean(glob, names)
             raise UsageError(f"--message {glob}: neither of the two has such a message{hint}")
     return lambda message: not globs or any(matches(message, glob) for glob in globs)
+
+
+def _concerns(pair: MessagePair, role: str) -> bool:
+    """Whether a message matters to a role: records to `storage`; all RPCs to `broker`, those of the broker listener to
+    `client`; headers, and data beside RPCs, to these two.
+    """
+    messages = [message for message in pair if message]
+    if role == "storage":
+        return any(message.is_record for message in messages)
+    if not any(message.is_rpc for message in messages):
+        return any(
+            message.type == "header" or (message.type == "data" and message.schemas.rpcs) for message in messages
+        )
+    requests = [message if message.type == "request" else partner(message) for message in messages]
+    listeners = {listener for request in requests if request for listener in request.listeners}
+    return role == "broker" or "broker" in listeners or not listeners
 
 
 def _single_file(before: Tree, after: Tree) -> Tree | None:
