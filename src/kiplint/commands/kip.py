@@ -307,8 +307,6 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
             out.write(excerpt(finding, result.sources.get(finding.path, b""), color, width) + "\n")
         changes = [change for change in kip.changes if change in result.findings]
         if changes:
-            out.write(title("What it changes", color) + "
-
-")
+            out.write(title("What it changes", color) + "\n\n")
             write_changes(changes, result.sources, out, color=color)
     out.write(f"{result.headline}{result.unlisted}\n")
