@@ -58,7 +58,6 @@ from kiplint.model.layout import Slot as Slot
 from kiplint.model.load import Definition as Definition
 from kiplint.model.message import Message as Message
 from kiplint.model.notes import Note as Note
-from kiplint.model.notes import Paragraph as Paragraph
 from kiplint.model.schemas import Rpc as Rpc
 from kiplint.model.schemas import SchemaSet as SchemaSet
 from kiplint.render.report import RuleInfo as RuleInfo

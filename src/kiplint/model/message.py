@@ -13,7 +13,7 @@ from kiplint.model import notes
 from kiplint.model.element import optional_range, required_range, to_blame, value_or
 from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import API_VERSIONS, HeaderRange, header_map, to_declare
-from kiplint.model.notes import Note, Paragraph, notes_of
+from kiplint.model.notes import Note, notes_of
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import MessageSpec
 from kiplint.text.decode import Problem
@@ -436,11 +436,6 @@ class Message(Container):
     def file_stem(self) -> str:
         """The file's name without directory and `.json`."""
         return self.file_name.removesuffix(".json")
-
-    @cached_property
-    def paragraphs(self) -> tuple[Paragraph, ...]:
-        """The comments behind the heading; comments on consecutive lines are one paragraph."""
-        return tuple(notes.paragraphs(self.data))
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
