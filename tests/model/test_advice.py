@@ -42,11 +42,9 @@ def test_a_taken_key_is_blamed_on_the_newer_of_two(first: tuple[str, str, str], 
     new, old = make_request(*first), make_request(*second)
     SchemaSet((new, old))
     assert (new.api_key_owner, old.api_key_owner) == ("FetchRequest", "" if new.file_stem != new.name else "AddRequest")
-    assert (new.is_newcomer, old.is_newcomer) == (False, False)
     new, old = make_request(*first), make_request(*second)
     SchemaSet((new, old), base=SchemaSet((make_request(*second),)))
     assert (new.api_key_owner, old.api_key_owner) == ("FetchRequest", "")
-    assert (new.is_newcomer, old.is_newcomer) == (True, False)
 
 
 def test_blame_among_fields_and_structs_goes_by_age() -> None:

@@ -5,15 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kiplint.engine.language import facts_of
-from kiplint.model.load import load, range_problems
+from kiplint.model.load import range_problems
 from kiplint.model.message import Message
-from tools import definition, message
-
-
-def load_message(text: bytes, file: str = "XRequest.json") -> Message:
-    result = load(file, text).message
-    assert result is not None
-    return result
+from tools import message
 
 
 @pytest.mark.parametrize(
@@ -28,12 +22,6 @@ def load_message(text: bytes, file: str = "XRequest.json") -> Message:
 def test_valid_versions(valid: str, value: str, dead: bool, problem: bool) -> None:
     request = message(validVersions=valid)
     assert (str(request.valid), request.is_dead, bool(request.valid_problem)) == (value, dead, problem)
-
-
-@pytest.mark.parametrize(("note", "version"), [("// Version 5 adds it.", None), ("// Version 4 adds it.", 5), ("", 5)])
-def test_undocumented_version(note: str, version: int | None) -> None:
-    text = definition().replace(b"{", b"{ " + note.encode() + b"\n", 1)
-    assert load_message(text).undocumented_version == version
 
 
 def test_every_fact_can_be_computed() -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kiplint.model import types
-from kiplint.model.element import optional_range, required_range, to_blame, value_or
-from kiplint.model.spec import FieldSpec, StructSpec
+from kiplint.model.spec import FieldSpec, StructSpec, optional_range, required_range, value_or
 from kiplint.model.types import nearest_primitive, parse_type, respelt
-from kiplint.text.show import printable
-from kiplint.text.words import plural
 from kiplint.versions import VersionRange
 
 if TYPE_CHECKING:
     from kiplint.model.message import Message
+
+T = TypeVar("T")
 
 
 class Container:
@@ -61,21 +60,17 @@ class Container:
         return tuple(field for field in self.fields if field.tag is not None)
 
     @cached_property
-    def has_map_keys(self) -> bool:
-        """Whether a field is a map key, so that Java keeps the elements in a linked hash set."""
-        return any(field.map_key for field in self.fields)
-
-    @cached_property
     def duplicate_names(self) -> dict[int, str]:
         """By index of a field: the name of another field that becomes the same Java member."""
-        if len({field.name.lower() for field in self.fields}) == len(self.fields):
-            return {}
-        return _duplicates(self.fields, lambda field: field.java_name)
+        others = duplicates(self.fields, lambda field: field.java_name, _age)
+        return {index: other.name for index, other in others.items()}
 
     @cached_property
     def duplicate_tags(self) -> dict[int, str]:
         """By index of a field: the name of another field with the same tag: one older in the base, else before it."""
-        return _duplicates(self.tagged_fields, lambda field: field.tag, lambda field: (_age(field), -field.index))
+        fields = self.tagged_fields
+        others = duplicates(fields, lambda field: field.tag, lambda field: (_age(field), -field.index))
+        return {fields[index].index: other.name for index, other in others.items()}
 
     @cached_property
     def next_tag(self) -> int:
@@ -101,19 +96,27 @@ class Container:
         return {}
 
 
-def _duplicates(
-    fields: tuple[Field, ...], key: Callable[[Field], Hashable], age: Callable[[Field], object] | None = None
-) -> dict[int, str]:
-    groups: dict[Hashable, list[Field]] = {}
-    for field in fields:
-        groups.setdefault(key(field), []).append(field)
-    others = (
-        (group[index].index, other.name)
-        for group in groups.values()
-        if len(group) > 1
-        for index, other in to_blame(group, age or _age).items()
-    )
-    return dict(sorted(others))
+def duplicates(elements: Sequence[T], key: Callable[[T], Hashable], age: Callable[[T], object]) -> dict[int, T]:
+    """Of elements with the same key: by index of each that is wrong, the other to name.
+
+    If a base shows their `age`, the oldest is right; if all are equally old, each is wrong.
+    """
+    keys = [key(element) for element in elements]
+    if len({*keys}) == len(keys):
+        return {}
+    groups: dict[Hashable, list[int]] = {}
+    for index, name in enumerate(keys):
+        groups.setdefault(name, []).append(index)
+    others: dict[int, T] = {}
+    for group in groups.values():
+        ages: list[Any] = [age(elements[index]) for index in group]
+        oldest = group[ages.index(max(ages))]
+        newer = [index for index, years in zip(group, ages, strict=True) if years < max(ages)]
+        if newer:
+            others.update(dict.fromkeys(newer, elements[oldest]))
+        elif len(group) > 1:
+            others.update({index: elements[group[0] if index != group[0] else group[1]] for index in group})
+    return dict(sorted(others.items()))
 
 
 def _age(field: Field) -> int:
@@ -230,9 +233,6 @@ class Field:
         self.zero_copy = spec.zero_copy is True
         self.definition = Struct(spec, message, self) if spec.fields else None
 
-    def __repr__(self) -> str:
-        return f"<Field {printable(f'{self.message.name}.{self.path}: {self.type}')} {self.versions}>"
-
     @cached_property
     def pointer(self) -> str:
         """The JSON pointer of the field's object."""
@@ -323,9 +323,6 @@ class Struct(Container):
         self.name_property = "type" if field else "name"
         self.pointer = field.pointer if field else f"/commonStructs/{index}"
         self.path = field.path if field else spec.name
-
-    def __repr__(self) -> str:
-        return f"<Struct {printable(f'{self.message.name}.{self.path}')}: {plural(len(self.fields), 'field')}>"
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kiplint.model.element import escape, required_range
+from kiplint.model.spec import escape, required_range
 from kiplint.versions import ALL, NONE, VersionRange, boundaries
 
 if TYPE_CHECKING:
@@ -181,9 +181,3 @@ def merge_ranges(entries: Iterable[tuple[VersionRange, int]]) -> HeaderMap:
         else:
             merged_entries.append((versions, header))
     return tuple(merged_entries)
-
-
-def to_declare(message: Message) -> str:
-    """The `headerVersions` of a request or response, as JSON on one line; empty for other messages."""
-    entries = derived_map(message) if message.is_rpc and message.valid else ()
-    return "{" + ", ".join(f'"{versions}": "{header}"' for versions, header in entries) + "}"

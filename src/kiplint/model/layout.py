@@ -16,8 +16,6 @@ from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import header_map
 from kiplint.model.message import Message
 from kiplint.model.types import SIZED, WIDTHS
-from kiplint.text.show import printable
-from kiplint.text.words import plural
 from kiplint.versions import VersionRange, boundaries
 
 
@@ -37,9 +35,6 @@ class Slot(msgspec.Struct, frozen=True):
     body: Layout | None
     """The layout of the struct; None for a primitive."""
 
-    def __repr__(self) -> str:
-        return f"<Slot {printable(self.field.name)}: {printable(describe(self))}>"
-
 
 class Layout(msgspec.Struct, frozen=True):
     """The fields of a message or struct in one version."""
@@ -53,10 +48,6 @@ class Layout(msgspec.Struct, frozen=True):
     def all_slots(self) -> tuple[Slot, ...]:
         """The fields, then the tagged fields."""
         return (*self.slots, *(self.tags or ()))
-
-    def __repr__(self) -> str:
-        tagged = "" if self.tags is None else f", {len(self.tags)} tagged"
-        return f"<Layout: {plural(len(self.slots), 'field')}{tagged}>"
 
 
 def ranges_of(container: Container) -> Iterator[VersionRange]:

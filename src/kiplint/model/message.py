@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
 from kiplint.model import notes
-from kiplint.model.element import optional_range, required_range, to_blame, value_or
-from kiplint.model.fields import Container, Field, Struct
-from kiplint.model.headers import API_VERSIONS, HeaderRange, header_map, to_declare
+from kiplint.model.fields import Container, Field, Struct, duplicates
+from kiplint.model.headers import API_VERSIONS, HeaderRange, derived_map, header_map
 from kiplint.model.notes import Note, notes_of
 from kiplint.model.schemas import SchemaSet
-from kiplint.model.spec import MessageSpec
+from kiplint.model.spec import MessageSpec, optional_range, required_range, value_or
 from kiplint.text.decode import Problem
-from kiplint.text.show import printable
 from kiplint.versions import NONE, Interval, VersionRange
 
 PROTECTED: Final = {
@@ -59,9 +55,6 @@ class Message(Container):
         self.problems = problems
         self.file = file
         self.data = data
-
-    def __repr__(self) -> str:
-        return f"<Message {printable(self.name)} {self.valid}>"
 
     # Identity
 
@@ -183,12 +176,6 @@ class Message(Container):
         """The name of another message with the same type and API key, an older one if the base is known; or empty."""
         other = self.schemas.duplicate_keys.get(self)
         return other.name if other else ""
-
-    @cached_property
-    def is_newcomer(self) -> bool:
-        """Whether its API key belongs to another message in the base of a comparison."""
-        other = self.schemas.duplicate_keys.get(self)
-        return other is not None and other.former is not None and other not in self.schemas.duplicate_keys
 
     @cached_property
     def is_doubtful(self) -> bool:
@@ -340,8 +327,9 @@ class Message(Container):
 
     @cached_property
     def headers_to_declare(self) -> str:
-        """The `headerVersions` that declare what Kafka derives without them, as JSON."""
-        return to_declare(self)
+        """The `headerVersions` that declare what Kafka derives without them, as JSON; empty if it has no header."""
+        entries = derived_map(self) if self.is_rpc and self.valid else ()
+        return "{" + ", ".join(f'"{versions}": "{header}"' for versions, header in entries) + "}"
 
     @cached_property
     def missing_headers(self) -> dict[int, int]:
@@ -354,11 +342,6 @@ class Message(Container):
             for (kind, header), number in sorted(self.schemas.header_users.items())
             if kind == sender and number > 1 and header not in self.valid
         }
-
-    @cached_property
-    def leads_headerless(self) -> bool:
-        """Whether it is the first of the set's live requests and responses without a header map."""
-        return self.schemas.headerless[:1] == (self,)
 
     # Fields and structs
 
@@ -397,19 +380,10 @@ class Message(Container):
     @cached_property
     def duplicate_structs(self) -> dict[str, Struct]:
         """By pointer of a struct: another struct of the same name, an older one if the base is known."""
-        if len(self.structs) == len(self.structs_by_name):
-            return {}
-        groups: dict[str, list[Struct]] = {}
-        for struct in self.structs:
-            if struct.is_common or struct.name not in self.common_names:
-                groups.setdefault(struct.name, []).append(struct)
+        structs = [struct for struct in self.structs if struct.is_common or struct.name not in self.common_names]
         former_paths = {struct.path for struct in self.former.structs} if self.former else frozenset()
-        return {
-            group[index].pointer: other
-            for group in groups.values()
-            if len(group) > 1
-            for index, other in to_blame(group, lambda struct: struct.path in former_paths).items()
-        }
+        others = duplicates(structs, lambda struct: struct.name, lambda struct: struct.path in former_paths)
+        return {structs[index].pointer: other for index, other in others.items()}
 
     @cached_property
     def cycles(self) -> dict[str, str]:
@@ -430,7 +404,7 @@ class Message(Container):
     @cached_property
     def file_name(self) -> str:
         """The name of the file without its directory."""
-        return re.split(_DIRECTORIES, self.file)[-1]
+        return self.file.replace("\\", "/").rpartition("/")[2]
 
     @cached_property
     def file_stem(self) -> str:
@@ -452,13 +426,6 @@ class Message(Container):
         """Whether a comment states that the message may still change incompatibly."""
         return notes.is_in_flux(self.data)
 
-    @cached_property
-    def undocumented_version(self) -> int | None:
-        """The highest valid version, above 0, when no comment mentions it and the base lacks it; else None."""
-        highest = self.valid.highest
-        is_known = highest <= 0 or (self.former and highest in self.former.valid)
-        return None if is_known or highest in self.documented_versions else highest
-
 
 _SUFFIXES: Final = {
     "request": "Request",
@@ -478,10 +445,6 @@ def partner_file(name: str) -> str:
     """The file of the other message of the RPC or record, by the name of a message; empty for any other name."""
     suffix = next((suffix for suffix in _PARTNER_SUFFIXES if name.endswith(suffix)), "")
     return f"{name.removesuffix(suffix)}{_PARTNER_SUFFIXES[suffix]}.json" if suffix else ""
-
-
-_SEPARATORS: Final = "/" if os.sep == "/" else r"/\\"  # elsewhere a backslash is the beginning of an escape
-_DIRECTORIES: Final = rf"[{_SEPARATORS}]|:(?=[^{_SEPARATORS}]*$)"
 
 
 def _nested(common: tuple[Struct, ...], fields: tuple[Field, ...]) -> Iterator[Struct]:

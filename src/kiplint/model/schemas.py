@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from kiplint.model.element import to_blame
+from kiplint.model.fields import duplicates
 from kiplint.model.spec import ENTITY_TYPES
-from kiplint.text.show import printable
-from kiplint.text.words import plural
 from kiplint.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
-    from kiplint.model.fields import Field
     from kiplint.model.message import Message
 
 FROZEN: Final = {"SaslHandshake": VersionRange.of(0, 1)}
@@ -45,9 +42,6 @@ class Rpc:
         self.response = response
         self.may_be_partial = may_be_partial
         self._messages = [message for message in (request, response) if message]
-
-    def __repr__(self) -> str:
-        return f"<Rpc {printable(self.name)}: API key {self.api_key}>"
 
     @cached_property
     def name(self) -> str:
@@ -115,13 +109,6 @@ class Rpc:
         message = self._messages[0] if len(self._messages) == 1 else None
         return message.schemas.partner_of(message) if message else None
 
-    @cached_property
-    def declares_flexible(self) -> bool:
-        """Whether both messages exist and have valid `flexibleVersions`."""
-        return self.is_pair and all(
-            message.declares_flexible and not message.flexible_problem for message in self._messages
-        )
-
 
 _FIRST = {"request": "request", "coordinator-key": "coordinator"}
 _SECOND = {"response": "request", "coordinator-value": "coordinator"}
@@ -168,11 +155,6 @@ class SchemaSet:
             for message in sorted(messages, key=lambda message: message.name not in base.by_name):
                 message.former = base.former_of(message)
 
-    def __repr__(self) -> str:
-        directory = self.directory.replace("\\", "/").rstrip("/").rpartition("/")[2]
-        name = f"SchemaSet {printable(directory)}".rstrip()
-        return f"<{name}: {plural(len(self._messages), 'message')}>"
-
     # Messages
 
     @cached_property
@@ -197,12 +179,14 @@ class SchemaSet:
     @cached_property
     def duplicate_names(self) -> dict[Message, Message]:
         """For messages whose name another has: the other, an older one if the base is known."""
-        return _duplicates(self._messages, lambda message: message.name)
+        others = duplicates(self._messages, lambda message: message.name, _right)
+        return {self._messages[index]: other for index, other in others.items()}
 
     @cached_property
     def duplicate_keys(self) -> dict[Message, Message]:
         """For messages whose type and API key another has: the other, an older one if the base is known."""
-        return _duplicates(self._keyed, lambda message: (message.type, message.api_key))
+        others = duplicates(self._keyed, lambda message: (message.type, message.api_key), _right)
+        return {self._keyed[index]: other for index, other in others.items()}
 
     @cached_property
     def _keyed(self) -> list[Message]:
@@ -303,12 +287,9 @@ class SchemaSet:
         """The live requests and responses without a header map; those whose findings are reported come first."""
         live = (message for message in self._messages if message.is_rpc and message.valid)
         headerless = [message for message in live if not message.header_ranges and not message.spoils_headers]
-        if self.selected is not None:
-            headerless.sort(key=lambda message: not self._selects(message))
+        if (selected := self.selected) is not None:
+            headerless.sort(key=lambda message: message.file not in selected)
         return tuple(headerless)
-
-    def _selects(self, message: Message) -> bool:
-        return self.selected is None or message.file in self.selected
 
     @cached_property
     def declares_listeners(self) -> bool:
@@ -348,15 +329,11 @@ class SchemaSet:
     def has_zookeeper(self) -> bool:
         """Whether the set is of Kafka before 4.0.
 
-        It then has a live RPC of a controller in ZooKeeper (API keys 4 to 7), or `zkBroker` serves a quarter of the
-        requests that state their listeners.
+        It then has a live RPC of a controller in ZooKeeper (API keys 4 to 7).
         """
-        if any(
+        return any(
             message.type == "request" and message.api_key in range(4, 8) and message.valid for message in self._messages
-        ):
-            return True
-        count = sum("zkBroker" in message.listeners for message in self._messages)
-        return count > 1 and 4 * count >= sum(bool(message.listeners) for message in self._messages)
+        )
 
     @cached_property
     def own_words(self) -> int:
@@ -364,17 +341,6 @@ class SchemaSet:
         return sum(
             field.entity_type not in ("", *ENTITY_TYPES) for message in self._messages for field in message.all_fields
         )
-
-    # What is usual for the name of a field
-
-    @cached_property
-    def fields_by_name(self) -> dict[tuple[bool, str], list[Field]]:
-        """By whether the message is a request or response, and by name: the fields of the live messages."""
-        fields: dict[tuple[bool, str], list[Field]] = {}
-        for message in self._messages:
-            for field in message.all_fields if message.valid else ():
-                fields.setdefault((message.is_rpc, field.name), []).append(field)
-        return fields
 
 
 def partner(message: Message) -> Message | None:
@@ -434,11 +400,3 @@ def _right(message: Message) -> tuple[int, bool]:
     former = message.former
     similarity = 1 + (former.api_key == message.api_key) + (former.file_name == message.file_name) if former else 0
     return similarity, message.file_stem == message.name
-
-
-def _duplicates(messages: Sequence[Message], key: Callable[[Message], Hashable]) -> dict[Message, Message]:
-    groups: dict[Hashable, list[Message]] = {}
-    for message in messages:
-        groups.setdefault(key(message), []).append(message)
-    duplicates = [group for group in groups.values() if len(group) > 1]
-    return {group[index]: other for group in duplicates for index, other in to_blame(group, _right).items()}

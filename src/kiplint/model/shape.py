@@ -18,8 +18,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from kiplint.limits import SUGGESTIONS
-from kiplint.model.element import escape
-from kiplint.model.spec import MessageSpec, reading_schema
+from kiplint.model.spec import MessageSpec, escape, reading_schema
 from kiplint.model.types import NO_VALUE, WORDS, coerce, kind_at
 from kiplint.text.decode import Problem
 from kiplint.text.show import printable

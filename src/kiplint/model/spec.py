@@ -1,14 +1,21 @@
 """The JSON shape of a definition file, defined once: the decoder and the published schema come from it.
 
+Below it stands how optional properties and version ranges are read.
+
 Source: Kafka's message definitions (KIP-482 for tags and flexible versions, KIP-1313 for headerVersions).
 
 The annotations are not strings, as `from __future__ import annotations` would make them: to evaluate those takes time.
 """
 
-from typing import Annotated, Any, Literal
+from functools import lru_cache
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+
+from kiplint.versions import NONE, InvalidRange, InvertedRange, VersionRange
+
+T = TypeVar("T")
 
 MessageType = Literal["request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value"]
 ENTITY_TYPES = ("unknown", "transactionalId", "producerId", "groupId", "topicName", "brokerId")
@@ -117,3 +124,40 @@ def reading_schema() -> dict[str, Any]:
         "title": "Apache Kafka message definition",
         **schema,
     }
+
+
+def value_or(value: T | UnsetType | None, default: T) -> T:
+    """The value, or the default where the property is left out or null."""
+    return default if value is UNSET or value is None else value
+
+
+class ParsedRange(NamedTuple):
+    """A version range as written: its value (a stand-in when it is invalid), and what is wrong with it or empty."""
+
+    value: VersionRange
+    problem: str
+
+
+NO_RANGE = ParsedRange(NONE, "")
+"""The range of a property that is left out."""
+
+
+@lru_cache(maxsize=65536)
+def required_range(text: str, stand_in: VersionRange = NONE) -> ParsedRange:
+    """Parse a range that must be present; blank text is invalid. An inverted range has no versions, as in Kafka."""
+    try:
+        return ParsedRange(VersionRange.parse(text), "")
+    except InvalidRange as error:
+        return ParsedRange(NONE if isinstance(error, InvertedRange) else stand_in, str(error))
+
+
+def optional_range(text: str | UnsetType | None, stand_in: VersionRange = NONE) -> ParsedRange:
+    """Parse a range that may be left out, null or blank."""
+    if not isinstance(text, str) or not text or text.isspace():
+        return NO_RANGE if stand_in is NONE else ParsedRange(stand_in, "")
+    return required_range(text, stand_in)
+
+
+def escape(token: str) -> str:
+    """One token of a JSON pointer (RFC 6901)."""
+    return token.replace("~", "~0").replace("/", "~1")

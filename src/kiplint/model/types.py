@@ -72,20 +72,18 @@ def nearest_primitive(text: str) -> str:
     return primitive if text not in PRIMITIVES else ""
 
 
-_FOREIGN_ARRAY = (
-    r"(?!\[\])(?:(\w+)\s*\[\s*\]|\[\s*(\w+)\s*\]|(?i:array|list|vector|vec|seq|set|slice|collection)\s*[<(\[{]\s*(\w+)\s*[>)\]}]|"
-    r"(?i:array|list)\s+of\s+(\w+)|repeated\s+(\w+)|\*(\w+))"
-)
+_FOREIGN_ARRAY = r"(\w+)\s*\[\s*\]|\[\s*(\w+)\s*\]|(?i:array|list)(?:\s*[<(\[]|\s+of\s)\s*(\w+)\s*[>)\]]?"
 _ALIASES = {
-    **dict.fromkeys(("boolean",), "bool"),
-    **dict.fromkeys(("byte", "tinyint"), "int8"),
-    **dict.fromkeys(("short", "int24"), "int16"),
-    **dict.fromkeys(("int", "integer"), "int32"),
-    **dict.fromkeys(("long", "timestamp"), "int64"),
-    **dict.fromkeys(("float", "double", "float32"), "float64"),
-    **dict.fromkeys(("str", "text", "nullable_string", "compact_string"), "string"),
-    **dict.fromkeys(("byte[]", "blob"), "bytes"),
-    **dict.fromkeys(("record",), "records"),
+    "boolean": "bool",
+    "byte": "int8",
+    "short": "int16",
+    "int": "int32",
+    "integer": "int32",
+    "long": "int64",
+    "float": "float64",
+    "double": "float64",
+    "text": "string",
+    "byte[]": "bytes",
 }
 
 
