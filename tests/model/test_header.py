@@ -26,7 +26,7 @@ def ranges(text: str) -> tuple[HeaderRange, ...]:
         ("0-1 5-6 9+", ["none", "2-4", "7-8"], ["none", "none", "none"]),
         ("0-3 2+", ["none", "none"], ["none", "2-3"]),
         ("0+ 3+", ["none", "none"], ["none", "3+"]),
-        ("0-5 1-2", ["none", "none"], ["none", "1-2"]),
+        ("0-8 3-5 9-13 15+", ["none", "none", "none", "14"], ["none", "3-5", "none", "none"]),
         ("3+", ["none"], ["none"]),
         ("x 1+", ["none", "none"], ["none", "none"]),
         ("none 1+", ["none", "none"], ["none", "none"]),

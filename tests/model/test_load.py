@@ -174,7 +174,4 @@ def test_a_set_with_many_words_of_its_own_is_a_fork_s() -> None:
     assert severities(["nodeId", "brokerId"]) == {"error": 1}
     assert severities(["nodeId", "streamId", "streamId"]) == {"info": 3}
     assert severities(["nodeId", "streamId"], dialect=2) == {"info": 2}
-
-
-def test_words_can_be_made_known() -> None:
     assert severities(["nodeId", "streamId"], entity_types=["nodeId"]) == {"error": 1}
