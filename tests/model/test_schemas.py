@@ -60,6 +60,13 @@ def test_a_partial_set_says_so_of_its_rpcs() -> None:
     assert pair.may_be_partial
 
 
+@pytest.mark.parametrize(("zk_count", "others", "zookeeper"), [(1, 0, False), (2, 6, True), (2, 7, False)])
+def test_a_set_of_zookeeper_names_it_in_a_quarter_of_its_requests(zk_count: int, others: int, zookeeper: bool) -> None:
+    listeners = [["zkBroker", "broker"]] * zk_count + [["broker"]] * others
+    requests = (rpc(f"A{key}", key, "0", listeners=names)[0] for key, names in enumerate(listeners, 100))
+    assert schema_set(*requests).has_zookeeper is zookeeper
+
+
 @pytest.mark.parametrize(
     ("key", "versions", "zookeeper"), [(4, "0-7", True), (7, "3", True), (6, "none", False), (8, "0", False)]
 )

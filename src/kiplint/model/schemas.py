@@ -329,11 +329,15 @@ class SchemaSet:
     def has_zookeeper(self) -> bool:
         """Whether the set is of Kafka before 4.0.
 
-        It then has a live RPC of a controller in ZooKeeper (API keys 4 to 7).
+        It then has a live RPC of a controller in ZooKeeper (API keys 4 to 7), or `zkBroker` serves a quarter of the
+        requests that state their listeners.
         """
-        return any(
-            message.type == "request" and message.api_key in range(4, 8) and message.valid for message in self._messages
-        )
+        if any(
+            message.type == "request" and message.api_key in range(4, 8) and message.valid for message in self.messages
+        ):
+            return True
+        count = sum("zkBroker" in message.listeners for message in self._messages)
+        return count > 1 and 4 * count >= sum(bool(message.listeners) for message in self._messages)
 
     @cached_property
     def own_words(self) -> int:
