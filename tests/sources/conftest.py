@@ -12,7 +12,8 @@ from sources.support import TREE, make_repository
 
 
 @pytest.fixture(autouse=True)
-def _closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)
     yield

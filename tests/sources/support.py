@@ -22,21 +22,12 @@ TREE = {
     "node_modules/x/A.json": GOOD,
 }
 
-IDENTITY = {
-    f"GIT_{who}_{what}": value
-    for who in ("AUTHOR", "COMMITTER")
-    for what, value in (("NAME", "n"), ("EMAIL", "n@example.org"), ("DATE", "2024-01-01T00:00:00Z"))
-}
-
-
-def everything(path: str) -> bool:
-    """Exclude nothing."""
-    return True
+IDENTITY = {"NAME": "n", "EMAIL": "n@example.org", "DATE": "2024-01-01T00:00:00Z"}
 
 
 def sets(*names: str, repository: str | None = None) -> list[SchemaFiles]:
     """The sets that names stand for."""
-    return list(open_sets(names, everything, repository=repository))
+    return list(open_sets(names, lambda path: True, repository=repository))
 
 
 def paths(*names: str, repository: str | None = None) -> list[str]:
@@ -68,7 +59,8 @@ def write(directory: Path, files: Mapping[str, bytes]) -> Path:
 def git(where: Path, *command: str, stdin: bytes = b"") -> str:
     """What git prints, run in a directory, apart from all configuration of the user's."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    env |= {**IDENTITY, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
+    env |= {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in IDENTITY.items()}
+    env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
     process = subprocess.run(["git", *command], cwd=where, env=env, input=stdin, capture_output=True, check=False)
     assert process.returncode == 0, process.stderr
     return process.stdout.decode("utf-8", "surrogateescape").strip()
@@ -88,9 +80,3 @@ def commit(where: Path, files: Mapping[str, bytes], tag: str) -> Path:
     git(where, "commit", "-q", "-m", "fix: a colon")
     git(where, "tag", tag)
     return where
-
-
-def tree_commit(where: Path, entries: bytes) -> str:
-    """The id of a commit of a tree object that no `git add` would make."""
-    tree = git(where, "hash-object", "-t", "tree", "-w", "--literally", "--stdin", stdin=entries)
-    return git(where, "commit-tree", tree, "-m", "odd")

@@ -59,9 +59,9 @@ def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDi
     contents: dict[str, bytes | None] = {
         path: data for path, data in documents.items() if configuration.keeps(path) and kind_of(data) != "other"
     }
-    if not contents:
-        return CheckedDirectory()
     schemas = with_siblings(directory, contents, configuration.keeps)
+    if schemas is None:
+        return CheckedDirectory()
     files = definitions(schemas.files, certain=False)[0]  # a broken file counts beside definitions only
 
     def check(data: Files) -> CheckedFiles:

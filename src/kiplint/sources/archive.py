@@ -28,11 +28,11 @@ def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
         files, links = _read_zip(shown, read_file(name, ARCHIVE_BYTES))
     except SourceError:
         raise
-    except OSError as error:
-        raise SourceError(f"cannot read {shown}: {error.strerror or 'the archive is damaged'}") from None
     except Exception as error:  # zipfile raises a dozen kinds for damaged archives
-        reason = str(error).partition("\n")[0] or type(error).__name__
-        raise SourceError(f"cannot read {shown}: the archive is damaged ({reason})") from None
+        reason, _, _ = str(error).partition("\n")
+        reason = f"the archive is damaged ({reason or type(error).__name__})"
+        reason = error.strerror or reason if isinstance(error, OSError) else reason
+        raise SourceError(f"cannot read {shown}: {reason}") from None
     tops = {path.partition("/")[0] if "/" in path else "" for path in files}
     folder, file = inner.strip("/"), ""
     if not folder and len(tops) == 1 and "-" in (top := tops.pop()):

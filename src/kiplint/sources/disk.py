@@ -12,12 +12,10 @@ from kiplint.sources.schema_files import (
     LARGEST_ENTRY,
     FileTree,
     Keep,
-    SchemaFile,
     SchemaFiles,
     SourceError,
     by_folder,
     is_walked,
-    with_context,
 )
 from kiplint.text.files import IS_LINK, read_file, standard_input
 from kiplint.text.show import printable
@@ -35,7 +33,10 @@ def directory_tree(top: str) -> FileTree:
     """
     files: dict[str, str] = {}
     links: list[str] = []
-    for path in _known_to_git(top) or _on_disk(top):
+    paths = work_tree_files(top) if home_of(os.path.realpath(top)) else []
+    if not any(os.path.isfile(os.path.join(top, path)) for path in paths):
+        paths = _on_disk(top)
+    for path in paths:
         is_json, full = path.endswith(".json"), os.path.join(top, path)
         if not (is_json or "." not in path.rpartition("/")[2]):  # neither a definition nor a link to a folder
             continue
@@ -47,18 +48,10 @@ def directory_tree(top: str) -> FileTree:
     return _tree(top, files, links)
 
 
-def _tree(top: str, files: dict[str, str], links: list[str]) -> FileTree:
+def _tree(top: str, files: Mapping[str, str | bytes], links: list[str]) -> FileTree:
     shown = show_path(top)
     prefix = "" if shown == os.curdir else os.path.join(shown, "")
     return FileTree(top, prefix, os.path.join(top, ""), by_folder(files), read, tuple(links))
-
-
-def _known_to_git(top: str) -> list[str]:
-    """What git has or would add below a directory; empty where that is nothing, and outside of a checkout."""
-    if not home_of(os.path.realpath(top)):
-        return []
-    paths = work_tree_files(top)
-    return paths if any(os.path.isfile(os.path.join(top, path)) for path in paths) else []
 
 
 def _on_disk(top: str) -> list[str]:
@@ -74,26 +67,29 @@ def _on_disk(top: str) -> list[str]:
     return paths
 
 
-def with_siblings(directory: str, contents: Mapping[str, bytes | None], keep: Keep) -> SchemaFiles:
-    """The set of named files of one directory, whose bytes may be known, with the other definitions there."""
-    files = [SchemaFile(show_path(path), read(path) if data is None else data) for path, data in contents.items()]
-    named_paths = {file.path for file in files}
+def with_siblings(directory: str, contents: Mapping[str, bytes | None], keep: Keep) -> SchemaFiles | None:
+    """The set of named files of one directory, whose bytes may be known, with the other definitions there.
+
+    None if all are excluded. Raises SourceError.
+    """
     root = directory or os.curdir
     try:
         entries = list(os.scandir(root)) if os.path.isdir(root) else []
     except OSError as error:
         raise SourceError(f"cannot read {show_path(root)}: {error.strerror}") from None
     siblings = (entry for entry in entries if entry.name.endswith(".json") and entry.is_file(follow_symlinks=False))
-    tree = _tree(root, {entry.name: entry.path for entry in siblings if show_path(entry.path) not in named_paths}, [])
-    context = (SchemaFile(file.path, file.data, is_reported=False) for file in tree.files("", keep))
-    return with_context(tree.directory(""), files, context)
+    files: dict[str, str | bytes] = {entry.name: entry.path for entry in siblings}
+    named_files = {os.path.basename(path): path if data is None else data for path, data in contents.items()}
+    return _tree(root, files | named_files, []).named_files(named_files, keep)
 
 
-def read(path: str) -> bytes:
-    """The bytes of a file of a set, of an oversized one only the beginning.
+def read(path: str | bytes) -> bytes:
+    """The bytes of a file of a set, of an oversized one only the beginning; bytes are known already.
 
     Raises SourceError for a file that cannot be read, and for a link.
     """
+    if isinstance(path, bytes):
+        return path
     try:
         return read_file(path, LARGEST_ENTRY, cut=True, links=False)
     except OSError as error:
@@ -111,15 +107,13 @@ def read_stdin(most: int) -> bytes:
 
 def read_input(name: str, limit: Limit) -> bytes:
     """Read a file, or standard input if the name is `-`. Raises SourceError if that fails or exceeds the limit."""
-    if name == STDIN:
-        data = read_stdin(limit + 1)
-        if len(data) > limit:
-            raise SourceError(limit.exceeded("standard input"))
-        return data
     try:
-        return read_file(name, limit)
+        data = read_stdin(limit + 1) if name == STDIN else read_file(name, limit)
     except OSError as error:
         raise SourceError(f"cannot read {name}: {error.strerror}") from None
+    if len(data) > limit:
+        raise SourceError(limit.exceeded("standard input"))
+    return data
 
 
 def show_path(path: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from shutil import rmtree
-from subprocess import PIPE, Popen
+from subprocess import PIPE, CompletedProcess, Popen
 from tempfile import TemporaryFile, mkdtemp
 from threading import Timer
 from typing import NamedTuple, NoReturn
@@ -30,11 +30,7 @@ _QUIET |= {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull, "GIT_LIT
 """No prompts, no locks, and no fetching, because the configuration of remotes can name commands to run; and each object
 and each parent as the commit has it, not what the repository puts in its place."""
 
-_TAME = tuple(
-    word
-    for setting in (f"core.hooksPath={os.devnull}", "core.fsmonitor=false", "core.alternateRefsCommand=", "gc.auto=0")
-    for word in ("-c", setting)
-)
+_TAME = f"-c core.hooksPath={os.devnull} -c core.fsmonitor=false -c core.alternateRefsCommand= -c gc.auto=0".split()
 """Settings of a repository that are overridden, because each of them can name a command to run."""
 
 SECONDS = 60.0
@@ -74,14 +70,6 @@ def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
     return {**variables, **_QUIET, "GIT_ALLOW_PROTOCOL": protocols}
 
 
-class Outcome(NamedTuple):
-    """The exit code of a command, negative if it was killed, and what it wrote."""
-
-    code: int
-    out: bytes
-    err: bytes
-
-
 def run(
     options: Sequence[str],
     command: Sequence[str],
@@ -89,7 +77,7 @@ def run(
     most: int = GIT_OBJECTS,
     seconds: float = SECONDS,
     text: bytes = b"",
-) -> Outcome:
+) -> CompletedProcess[bytes]:
     """Run a git command on a text; it is killed beyond `most` bytes of output, or after `seconds`.
 
     The command must not read the files of the work tree, which git passes through filters that a configuration names.
@@ -116,7 +104,7 @@ def run(
             raise
         finally:
             timer.cancel()
-    return Outcome(process.returncode, out, err)
+    return CompletedProcess(command, process.returncode, out, err)
 
 
 def complaint(stderr: bytes) -> str:
@@ -149,9 +137,9 @@ class Objects:
     def run(self, *command: str) -> str:
         """The output of a git command, or empty if it fails; raises SourceError for a repository of another owner."""
         result = run(self._options, command, self._env)
-        if b"dubious ownership" in result.err:
-            self._fail(result.err)
-        return "" if result.code else result.out.decode("utf-8", "surrogateescape")
+        if b"dubious ownership" in result.stderr:
+            self._fail(result.stderr)
+        return "" if result.returncode else result.stdout.decode("utf-8", "surrogateescape")
 
     def entries(self, tree: str, name: str, *, recursive: bool = True) -> list[TreeEntry]:
         """What a tree has, by its id; with that of its folders, or of itself alone. `name` is its name in errors.
@@ -160,11 +148,11 @@ class Objects:
         """
         options = ["-r"] if recursive else []
         result = run(self._options, ["ls-tree", "-z", "--full-tree", *options, tree], self._env, GIT_LISTING)
-        if len(result.out) > GIT_LISTING or result.code < 0:
+        if len(result.stdout) > GIT_LISTING or result.returncode < 0:
             raise SourceError(GIT_LISTING.exceeded(name))
-        if result.code:
+        if result.returncode:
             self.refuse(tree)
-        text = result.out.decode("utf-8", "surrogateescape")
+        text = result.stdout.decode("utf-8", "surrogateescape")
         return [TreeEntry(*match.groups()) for match in re.finditer(r"(\d+) \w+ (\w+)\t([^\0]+)\0", text)]
 
     def refuse(self, name: str) -> NoReturn:
@@ -176,20 +164,20 @@ class Objects:
         """The objects of several names, each as `find` gives it, in one request."""
         text = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
         result = run(self._options, ["cat-file", "--batch"], self._env, text=text)
-        if len(result.out) > GIT_OBJECTS:
+        if len(result.stdout) > GIT_OBJECTS:
             raise SourceError(GIT_OBJECTS.exceeded(f"the git repository {self.where}"))
-        if result.code:
-            self._fail(result.err)
+        if result.returncode:
+            self._fail(result.stderr)
         answers: list[GitObject | None] = []
         at = 0
         for _ in names:
-            begin = result.out.index(b"\n", at) + 1
-            if result.out.endswith((b" missing\n", b" ambiguous\n"), at, begin):
+            begin = result.stdout.index(b"\n", at) + 1
+            if result.stdout.endswith((b" missing\n", b" ambiguous\n"), at, begin):
                 answers.append(None)
                 at = begin
             else:
-                name, _, size = result.out[at:begin].decode().split()
-                answers.append(GitObject(name, result.out[begin : begin + min(int(size), LARGEST_ENTRY)]))
+                name, _, size = result.stdout[at:begin].decode().split()
+                answers.append(GitObject(name, result.stdout[begin : begin + min(int(size), LARGEST_ENTRY)]))
                 at = begin + int(size) + 1
         return answers
 
@@ -251,8 +239,8 @@ def _unpack(name: str, bundle: str) -> str:
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
     env = environment(elsewhere=True, protocols="file")  # as git takes a bundle for
     result = run((), command, env, seconds=60 * SECONDS)
-    if result.code:
-        raise SourceError(f"cannot read the bundle {name}: {complaint(result.err)}")
+    if result.returncode:
+        raise SourceError(f"cannot read the bundle {name}: {complaint(result.stderr)}")
     return directory
 
 
@@ -267,7 +255,7 @@ def work_tree_files(directory: str) -> list[str]:
         result = run(("-C", directory), command, environment(elsewhere=True))
     except SourceError:
         return []
-    return [] if result.code else [*dict.fromkeys(os.fsdecode(result.out).split("\0")[:-1])]
+    return [] if result.returncode else [*dict.fromkeys(os.fsdecode(result.stdout).split("\0")[:-1])]
 
 
 def revision_tree(name: str, repository: str | None = None) -> tuple[FileTree, str]:
@@ -297,7 +285,11 @@ def _siblings(revision: str, path: str, objects: Objects, error: SourceError) ->
     Raises SourceError for what is no file: `error` for a folder.
     """
     if objects.find(revision + "^{tree}") is None:
-        _refuse_revision(revision, objects)
+        names = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
+        hint = did_you_mean(re.split("[~^@]", revision, maxsplit=1)[0], names, numbered=False)
+        if not hint and objects.run("rev-parse", "--is-shallow-repository").strip() == "true":
+            hint = "; the clone is shallow, and `git fetch --unshallow --tags` gets the rest"
+        raise SourceError(f"no such revision: {revision}{hint}")
     folder, _, file = path.rpartition("/")
     entries: list[TreeEntry] = []
     with suppress(SourceError):
@@ -348,14 +340,6 @@ def _from_top(name: str, path: str, objects: Objects) -> str:
         if path.partition("/")[0] == "..":
             raise SourceError(f"{name} leads out of the repository")
     return "/".join(part for part in path.split("/") if part and path != ".")
-
-
-def _refuse_revision(revision: str, objects: Objects) -> NoReturn:
-    names = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
-    hint = did_you_mean(re.split("[~^@]", revision, maxsplit=1)[0], names, numbered=False)
-    if not hint and objects.run("rev-parse", "--is-shallow-repository").strip() == "true":
-        hint = "; the clone is shallow, and `git fetch --unshallow --tags` gets the rest"
-    raise SourceError(f"no such revision: {revision}{hint}")
 
 
 def version_key(tag: str) -> tuple[list[int], bool, list[int], str]:

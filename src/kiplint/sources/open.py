@@ -35,27 +35,15 @@ def open_sets(
     the working directory. Raises SourceError for what cannot be read, for a tree without definitions, and for a named
     file that is other JSON. With `empty`, a tree without definitions is added to it, if another name has some.
     """
-    names = list(names)
-    any_set = False
-    for schemas in _open(names, keep, repository, empty if len(names) > 1 else None):
-        any_set = True
-        yield schemas
-    if empty and not any_set:
-        raise NothingThereError(empty[0])
-
-
-def _open(names: Iterable[str], keep: Keep, repository: str | None, empty: list[str] | None) -> Iterator[SchemaFiles]:
+    trees: list[FileTree] = []
     files: dict[str, dict[str, bytes | None]] = {}
     inside: dict[str, tuple[FileTree, list[str]]] = {}
-    names_by_path: dict[str, str] = {}
-    for name in names:
-        names_by_path.setdefault(os.path.abspath(name), name)
-    for name in names_by_path.values():
+    for name in {os.path.abspath(name): name for name in names}.values():
         exists = os.path.lexists(name)
         if name == STDIN:
             files.setdefault("", {})[UNNAMED] = read_stdin(LARGEST_ENTRY)
         elif os.path.isdir(name):
-            yield from _sets(directory_tree(name), keep, empty)
+            trees.append(directory_tree(name))
         elif exists and not keep(name):
             continue
         elif exists and not name.lower().endswith(ARCHIVES):
@@ -65,19 +53,19 @@ def _open(names: Iterable[str], keep: Keep, repository: str | None, empty: list[
             if file:
                 inside.setdefault(tree.prefix, (tree, []))[1].append(file)
             else:
-                yield from _sets(tree, keep, empty)
-    yield from (with_siblings(directory, contents, keep) for directory, contents in files.items())
+                trees.append(tree)
+    has_sets = bool(files or inside)
+    for tree in trees:
+        try:
+            for schemas in tree.sets(keep):
+                has_sets = True
+                yield schemas
+        except NothingThereError as error:
+            if empty is None or (tree is trees[-1] and not has_sets):
+                raise
+            empty.append(str(error))
+    yield from filter(None, (with_siblings(directory, contents, keep) for directory, contents in files.items()))
     yield from filter(None, (tree.named_files(file_names, keep) for tree, file_names in inside.values()))
-
-
-def _sets(tree: FileTree, keep: Keep, empty: list[str] | None) -> Iterator[SchemaFiles]:
-    """The sets of one name; without definitions its error is added to `empty`, unless that is None."""
-    try:
-        yield from tree.sets(keep)
-    except NothingThereError as error:
-        if empty is None:
-            raise
-        empty.append(str(error))
 
 
 def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
@@ -90,5 +78,4 @@ def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
     hint = ""
     with suppress(SourceError):
         hint = f"; for the revision, write {name}:" if is_revision(name, repository) else ""
-    label = name or "''"
-    raise SourceError(f"no such file or directory: {label}{hint}")
+    raise SourceError(f"no such file or directory: {name}{hint}")

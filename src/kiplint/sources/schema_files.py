@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
@@ -129,19 +129,6 @@ def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[Sc
     return tuple(file for file, kind in kinds if kind in definition_kinds), left_out
 
 
-def with_context(directory: str, selection: Iterable[SchemaFile], others: Iterable[SchemaFile]) -> SchemaFiles:
-    """The set of files that were named, each a definition, and of the definitions beside them.
-
-    Raises SourceError for a named file that is JSON of another kind.
-    """
-    files = list(selection)
-    for file in files:
-        if kind_of(file.data) == "other":
-            raise SourceError(f"{file.path} is JSON, but not a message definition (it has no validVersions)")
-    together = sorted((*files, *definitions(others, certain=False)[0]), key=lambda file: file.path)
-    return SchemaFiles(directory, tuple(together), single_file=len(together) == 1)
-
-
 class FileTree(msgspec.Struct, frozen=True):
     """The JSON files of a tree.
 
@@ -175,12 +162,22 @@ class FileTree(msgspec.Struct, frozen=True):
             raise NothingThereError(f"nothing to check: no message definition in {self.name}{rest}")
 
     def named_files(self, names: Collection[str], keep: Keep) -> SchemaFiles | None:
-        """The set of some files of the outermost folder, the others there being context; None if all are excluded."""
-        files = self.files("", keep)
+        """The set of some files of the outermost folder, the others there being context; None if all are excluded.
+
+        Raises SourceError for a named file that is JSON of another kind.
+        """
         paths = {printable(self.prefix + name) for name in names}
-        selection = [file for file in files if file.path in paths]
-        others = (SchemaFile(file.path, file.data, is_reported=False) for file in files if file.path not in paths)
-        return with_context(self.directory(""), selection, others) if selection else None
+        files: list[SchemaFile] = []
+        siblings: list[SchemaFile] = []
+        for file in self.files("", keep):
+            if file.path not in paths:
+                siblings.append(SchemaFile(file.path, file.data, is_reported=False))
+            elif kind_of(file.data) == "other":
+                raise SourceError(f"{file.path} is JSON, but not a message definition (it has no validVersions)")
+            else:
+                files.append(file)
+        together = sorted((*files, *definitions(siblings, certain=False)[0]), key=lambda file: file.path)
+        return SchemaFiles(self.directory(""), tuple(together), single_file=len(together) == 1) if files else None
 
     def files(self, folder: str, keep: Keep) -> list[SchemaFile]:
         """The files of a folder that are not excluded."""
@@ -199,7 +196,7 @@ def is_walked(folder: str) -> bool:
     return not folder.startswith(".") and folder not in ("", "node_modules", "_delta_log")
 
 
-def by_folder(files: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def by_folder(files: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Files by path, grouped by folder; those that are not searched are left out."""
     folders: dict[str, dict[str, Any]] = {}
     for path, file in files.items():
