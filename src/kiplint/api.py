@@ -23,7 +23,6 @@ from kiplint.commands.review.command import ReviewResult as ReviewResult
 from kiplint.commands.review.command import review as review
 from kiplint.commands.rollout import RolloutDocument as RolloutDocument
 from kiplint.commands.rollout import RolloutResult as RolloutResult
-from kiplint.commands.rollout import RolloutSummary as RolloutSummary
 from kiplint.commands.rollout import rollout as rollout
 from kiplint.commands.show import FieldObject as FieldObject
 from kiplint.commands.show import LayoutObject as LayoutObject

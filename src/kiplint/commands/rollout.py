@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar, Final, Literal, TextIO
 
@@ -15,30 +14,18 @@ from msgspec.structs import asdict
 from kiplint.cli.options import ReleasedOption, ReportFormatOption, RepositoryOption
 from kiplint.cli.output import report
 from kiplint.compat.released import releases_note, releases_of
-from kiplint.compat.rollout import FAILING, RolloutRow, closing, rollout_of_trees, rollout_rules, summary
+from kiplint.compat.rollout import FAILING, Adoption, RolloutRow, closing, rollout_of_trees, rollout_rules, summary
 from kiplint.compat.tree import load, unparsable_files
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.render.markdown import write_table, write_verdict
 from kiplint.render.report import Report, Verdict, rule_infos
-from kiplint.render.table import BOLD, DIM, Cell, fold, paint, paragraph, table, verdict_lines, width_of
+from kiplint.render.table import BOLD, SEVERITY, Cell, paint, table, verdict_lines, width_of
 from kiplint.text.lines import decode_text
 from kiplint.text.tree import Locator
 
-COLORS: Final = {
-    "done": "32",
-    "unstable": "1;33",
-    "missing": "1;33",
-    "wrong": "1;31",
-    "new": "32",
-    "exempt": DIM,
-    "dead": DIM,
-}
 COLUMNS: Final = ("RPC", "key", "status", "base", "versions", "request headers")
-LEAST_ALIKE: Final = 4
-"""The number of RPCs with the same step from which on they are a paragraph."""
-
 
 EPILOG = """\b
 Examples:
@@ -76,25 +63,13 @@ def command(
     )
 
 
-class RolloutSummary(msgspec.Struct, frozen=True):
-    """How many RPCs there are of each status."""
-
-    done: int
-    unstable: int
-    missing: int
-    wrong: int
-    new: int
-    exempt: int
-    dead: int
-
-
 class RolloutDocument(msgspec.Struct, frozen=True):
     """What `kiplint rollout --output-format json` writes."""
 
     version: Literal[1]
     header: Annotated[int, Meta(ge=1, description="The request header that every RPC should have.")]
     rpcs: Annotated[tuple[RolloutRow, ...], Meta(description="By name.")]
-    summary: RolloutSummary
+    summary: Annotated[dict[Adoption, int], Meta(description="How many RPCs there are of each status.")]
 
 
 class RolloutResult(Report, frozen=True, kw_only=True):
@@ -158,29 +133,27 @@ def rollout(
         paths=tuple(head.sources),
         unparsable=unreadable,
         document=rollout_document(rows, header),
-        notes=(*releases_note(releases, old),),
+        notes=tuple(releases_note(releases, old)),
     )
 
 
 def rollout_document(rows: Sequence[RolloutRow], header: int) -> RolloutDocument:
     """The document of a rollout to a request header."""
-    return RolloutDocument(1, header, tuple(rows), RolloutSummary(**summary(rows)))
+    return RolloutDocument(1, header, tuple(rows), summary(rows))
 
 
 def findings_of(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tuple[Finding, ...]:
-    """A finding for each RPC that violates a rule; findings with the same message at the same location are joined."""
-    findings: dict[tuple[str, ...], Finding] = {}
+    """A finding for each RPC that violates a rule."""
+    findings = []
     for row in rows:
         if not row.rule:
             continue
         locator = Locator(decode_text(sources.get(row.path, b"")))
         pointer = row.pointer if locator.node(row.pointer) is not locator.root else ""
-        sentence = f"{row.name} {row.message}" if row.message.startswith("is ") else f"{row.name}: {row.message}"
-        message = row.message if row.name in row.message else sentence
         finding = Finding(
             rule=row.rule,
             severity=row.severity,
-            message=message,
+            message=row.message if row.name in row.message else f"{row.name}: {row.message}",
             path=row.path,
             **asdict(Span(*locator.span(pointer))),
             pointer=pointer,
@@ -189,35 +162,24 @@ def findings_of(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tup
             fingerprint=fingerprint(row.rule, row.message_name, row.name),
             fixable=False,
         )
-        findings.setdefault((row.rule, row.path, pointer, message), finding)
-    return tuple(findings.values())
+        findings.append(finding)
+    return tuple(findings)
 
 
 def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
-    """Write the table, with RPCs of the same step as a paragraph below it, and how many there are of each status."""
+    """Write the table, and how many RPCs there are of each status."""
     width = width_of(out)
-    steps = _rows_by_step(result.document.rpcs)
-    names = {row.name for rows in steps.values() for row in rows}
-    cells = [_cells(row) for row in _sorted(result.document.rpcs) if row.name not in names]
-    sections = [table((*COLUMNS, ""), cells, color, width, indent="", code=BOLD)]
-    if not cells and not steps:
-        sections = [[paint("  ".join(COLUMNS), BOLD, color)]]
-    for step, rows in steps.items():
-        title = fold(f"{len(rows)} {rows[0].status}: {step}", width, color, COLORS[rows[0].status])
-        sections.append([*title, *paragraph((f"{row.name} {row.versions}" for row in rows), width=width)])
-    sections.append(verdict_lines(result.verdict, width, color))
-    out.write("\n\n".join("\n".join(section) for section in sections if section) + "\n")
+    rows = map(_cells, _sorted(result.document.rpcs))
+    lines = table((*COLUMNS, ""), rows, color, width, indent="", code=BOLD)
+    lines = lines or [paint("  ".join(COLUMNS), BOLD, color)]
+    out.write("\n".join([*lines, "", *verdict_lines(result.verdict, width, color)]) + "\n")
 
 
 def write_markdown(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     """Write how many RPCs there are of each status, and the table."""
     write_verdict(result.verdict, out)
-    write_markdown_rows(result.document.rpcs, out)
-
-
-def write_markdown_rows(rows: Iterable[RolloutRow], out: TextIO) -> None:
-    """Write the table of rows."""
-    write_table((*COLUMNS, "what"), ([cell or " " for cell, _ in _cells(row)] for row in _sorted(rows)), out)
+    rows = ([cell or " " for cell, _ in _cells(row)] for row in _sorted(result.document.rpcs))
+    write_table((*COLUMNS, "what"), rows, out)
 
 
 def _sorted(rows: Iterable[RolloutRow]) -> list[RolloutRow]:
@@ -227,18 +189,7 @@ def _sorted(rows: Iterable[RolloutRow]) -> list[RolloutRow]:
 
 def _cells(row: RolloutRow) -> list[Cell]:
     headers = ", ".join(f"{versions}: {header}" for versions, header in row.header_versions.items())
-    texts = row.name, str(row.api_key), row.status, row.base_versions, row.versions, headers, row.message
-    return [
-        (text, COLORS[row.status] if number == COLUMNS.index("status") else "") for number, text in enumerate(texts)
-    ]
-
-
-def _rows_by_step(rows: Iterable[RolloutRow]) -> dict[str, list[RolloutRow]]:
-    """The missing RPCs by their next step, without names and versions, where `LEAST_ALIKE` or more have the same."""
-    steps: dict[str, list[RolloutRow]] = {}
-    for row in rows:
-        if row.status == "missing":
-            text = re.sub(rf" of {re.escape(row.name)}\b", "", row.message).replace(row.name, "the RPC")
-            text = re.sub(r"(?<=bump it to )\d+", "a new version", re.sub(r" \(\d+\)", "", text))
-            steps.setdefault(text, []).append(row)
-    return {step: rows for step, rows in steps.items() if len(rows) >= LEAST_ALIKE}
+    color = SEVERITY["error"] if row.status in FAILING else ""
+    texts = str(row.api_key), row.base_versions, row.versions, headers, row.message
+    key, *others = ((text, "") for text in texts)
+    return [(row.name, ""), key, (row.status, color), *others]
