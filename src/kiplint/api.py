@@ -12,9 +12,9 @@ from kiplint.commands.kip import DefinitionObject as DefinitionObject
 from kiplint.commands.kip import KipObject as KipObject
 from kiplint.commands.kip import KipResult as KipResult
 from kiplint.commands.kip import kip as kip
-from kiplint.commands.migrate.run import MigrationResult as MigrationResult
-from kiplint.commands.migrate.run import migrate_bump as migrate_bump
-from kiplint.commands.migrate.run import migrate_kip_1313 as migrate_kip_1313
+from kiplint.commands.migrate import MigrationResult as MigrationResult
+from kiplint.commands.migrate import migrate_bump as migrate_bump
+from kiplint.commands.migrate import migrate_kip_1313 as migrate_kip_1313
 from kiplint.commands.negotiate import NegotiationResult as NegotiationResult
 from kiplint.commands.negotiate import negotiate as negotiate
 from kiplint.commands.review.command import Also as Also

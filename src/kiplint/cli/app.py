@@ -46,16 +46,23 @@ def all_commands(group: Any = None, words: str = "") -> Iterator[tuple[str, Any]
 def load(package: str, name: str) -> Any:
     """A command of a package, or a group of more commands.
 
-    It is the function `command` of the module of that name, or of `command` in the package of that name; a package with
-    `COMMANDS` is a group.
+    It is the function `command` of the module of that name, or of `command` in the package of that name; what has
+    `COMMANDS` is a group, of modules in a package or of functions in a module.
     """
-    module: Any = import_module(f"{package}.{name.replace('-', '_')}")
+    word, group = name.replace("-", "_"), import_module(package)
+    if not hasattr(group, "__path__"):
+        return _command(name, getattr(group, word), group.EPILOGS[name])
+    module: Any = import_module(f"{package}.{word}")
     if hasattr(module, "COMMANDS"):
         return _group(module.__name__)
     if hasattr(module, "__path__"):
         module = import_module(f"{module.__name__}.command")
+    return _command(name, module.command, module.EPILOG)
+
+
+def _command(name: str, function: Callable[..., int], epilog: str) -> Any:
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name, epilog=module.EPILOG)(_exit_with_code(module.command))
+    app.command(name, epilog=epilog)(_exit_with_code(function))
     return typer.main.get_command(app)
 
 

@@ -52,7 +52,7 @@ DOCUMENTS: Final = {
     "decode": ("decode", "DecodeDocument"),
     "diff": ("diff.command", "DiffDocument"),
     "kip": ("kip", "KipDocument"),
-    "migrate": ("migrate.run", "MigrationDocument"),
+    "migrate": ("migrate", "MigrationDocument"),
     "negotiate": ("negotiate", "Negotiation"),
     "review": ("review.command", "ReviewDocument"),
     "rollout": ("rollout", "RolloutDocument"),

@@ -1,0 +1,318 @@
+"""`kiplint migrate`: new versions of RPCs, to KIP-1313 or of chosen ones, written into their definitions."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, ClassVar, Final, Literal, TextIO, get_args
+
+import msgspec
+import typer
+from msgspec import Meta
+from msgspec.structs import replace
+
+from kiplint.cli.options import FormOption
+from kiplint.cli.output import present, present_patch
+from kiplint.compat.rollout import WITH_FIELDS
+from kiplint.engine.config import Path, configure
+from kiplint.engine.errors import UsageError
+from kiplint.fixes import new_version as fixes
+from kiplint.fixes.apply import all_rules
+from kiplint.fixes.kip_1313 import migrate, unmet
+from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, State, client_rpcs, join, prove
+from kiplint.fixes.write import FileChanges, require_files
+from kiplint.model.load import load
+from kiplint.model.message import rpc_of
+from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.render.report import RunResult, Status
+from kiplint.render.table import DIM, SEVERITY, Cell, fold, table, title, width_of
+from kiplint.sources.open import open_sets
+from kiplint.text.edit import Edit
+from kiplint.text.show import encodable
+from kiplint.text.words import comma_parts, did_you_mean, join_words, plural
+
+COMMANDS: Final = {
+    "kip-1313": "Migrate RPCs to header versions and request header 3 (KIP-1313).",
+    "bump": "Give RPCs a new version, request and response together.",
+}
+HELP: Final = "Write new versions of RPCs into their definitions."
+EPILOG: Final = "Begin with `kiplint migrate kip-1313 --dry-run PATH`, or `kiplint migrate bump RPC --dry-run`."
+EPILOGS: Final = {
+    "kip-1313": """\b
+Examples:
+  kiplint migrate kip-1313 --dry-run clients/src/main/resources/common/message
+  kiplint migrate kip-1313 --only Fetch,Produce .""",
+    "bump": """\b
+Examples:
+  kiplint migrate bump Fetch
+  kiplint migrate bump Fetch --note 'adds Epoch.' --unstable""",
+}
+COLUMNS: Final = ("RPC", "", "versions", "request headers", "")
+
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Write nothing; report the changes.")]
+DiffOption = Annotated[bool, typer.Option("--diff", help="Write nothing; print the changes as a patch.")]
+
+
+def kip_1313(
+    sets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH",
+            help="Directories (with all below), or files; the request and response of an RPC change together.",
+        ),
+    ],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RPC", help="Change only these RPCs, such as Fetch,Produce. Repeatable."),
+    ] = None,
+    except_telemetry: Annotated[
+        bool,
+        typer.Option(
+            "--except-telemetry", help="Leave GetTelemetrySubscriptions and PushTelemetry for a later change."
+        ),
+    ] = False,
+    only_declare: Annotated[
+        bool,
+        typer.Option("--only-declare", help="Add headerVersions as flexibleVersions implies them, and no new version."),
+    ] = False,
+    dry_run: DryRunOption = False,
+    diff: DiffOption = False,
+    output_format: FormOption = "text",
+) -> int:
+    """Migrate RPCs to header versions and request header 3 (KIP-1313).
+
+    Requests and responses get headerVersions and a new version with request header 3; RequestHeader gets version 3 with
+    ClientInstanceId. SaslHandshake keeps its versions, OffsetDelete becomes flexible, and the telemetry RPCs lose the
+    id that the header now has. A later run continues what an earlier one or a person left. The exit code is 1 while a
+    person has to change something.
+    """
+    result = migrate_kip_1313(
+        *sets,
+        only=only or (),
+        except_telemetry=except_telemetry,
+        only_declare=only_declare,
+        dry_run=dry_run or diff,
+    )
+    return _present(result, diff, output_format)
+
+
+def bump(
+    rpcs: Annotated[
+        list[str],
+        typer.Argument(metavar="RPC", help="The RPCs to give a new version."),
+    ],
+    schemas: Annotated[str, typer.Option(metavar="SET", help="The directory of their definitions.")] = ".",
+    unstable: Annotated[
+        bool, typer.Option("--unstable", help="Mark the new version as unstable: it may still change.")
+    ] = False,
+    new_version: Annotated[bool, typer.Option("--new-version", help="Add a version after an unstable one.")] = False,
+    note: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT",
+            help="The comment on the version, after its number.",
+            show_default="is the same as version N",
+        ),
+    ] = "",
+    dry_run: DryRunOption = False,
+    diff: DiffOption = False,
+    output_format: FormOption = "text",
+) -> int:
+    """Give RPCs a new version, request and response together.
+
+    validVersions, headerVersions and the comment get the new version, and ranges that end with the latest version
+    include it. After an unstable version, which may still change, there is only one with --new-version. What would make
+    the set worse is not written.
+    """
+    result = migrate_bump(
+        *rpcs, schemas=schemas, unstable=unstable, new_version=new_version, note=note, dry_run=dry_run or diff
+    )
+    return _present(result, diff, output_format)
+
+
+def _present(result: MigrationResult, diff: bool, output_format: FormOption) -> int:
+    """Print the result, or a patch, with the reasons why RPCs are left to a person."""
+    if not diff:
+        return present(result, output_format)
+    left_rows = (row for row in result.rows if row.state == "left")
+    reasons = [f"left: {row.name}: {reason}" for row in left_rows for reason in row.look]
+    return present_patch(result, result.change.patch(), reasons)
+
+
+class MigrationDocument(msgspec.Struct, frozen=True):
+    """What `kiplint migrate ... --output-format json` writes."""
+
+    version: Literal[1]
+    rpcs: tuple[MigrationRow, ...]
+    edits: Annotated[tuple[Edit, ...], Meta(description="Offsets are in bytes of the files before the migration.")]
+    summary: Annotated[dict[str, int], Meta(description="The changed files, and the RPCs by state.")]
+
+
+class MigrationResult(RunResult, frozen=True):
+    """The changed files with their edits, and a row for each RPC.
+
+    `status` is `findings` while a row is left to a person.
+    """
+
+    files: tuple[FileEdits, ...] = ()
+    """The changed files, with their edits."""
+    rows: tuple[MigrationRow, ...] = ()
+    """The RPCs, and what changed in each."""
+    is_written: bool = True
+    """Whether the files were written; else only the result was made."""
+
+    command = "migrate"
+    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.migrate:write"}
+    unparsable_are = "left as it is"
+
+    @property
+    def change(self) -> FileChanges:
+        """The files before and after."""
+        return FileChanges(
+            {file.path: file.before for file in self.files}, {file.path: file.after for file in self.files}
+        )
+
+    @property
+    def document(self) -> MigrationDocument:
+        """The JSON document."""
+        counts = Counter[str](row.state for row in self.rows)
+        edits = (
+            Edit(encodable(file.path), edit.start, edit.end, edit.text) for file in self.files for edit in file.edits
+        )
+        return MigrationDocument(
+            version=1,
+            rpcs=self.rows,
+            edits=tuple(edits),
+            summary={"files": len(self.files), **{state: counts[state] for state in get_args(State)}},
+        )
+
+
+Migrate = Callable[[SchemaSet, Sequence[Rpc]], Migration]
+"""Migrates the RPCs of a set."""
+
+
+def migrate_kip_1313(
+    *sets: Path,
+    only: Sequence[str] = (),
+    except_telemetry: bool = False,
+    only_declare: bool = False,
+    dry_run: bool = False,
+) -> MigrationResult:
+    """Migrate the sets that have RPCs to KIP-1313, and write the files unless it is a `dry_run`.
+
+    Without `only`, all RPCs of a directory are changed, and those of which a file is named. The status is `findings`
+    while a person has to change something. Raises UsageError for an unknown RPC and for files that cannot be written,
+    and SourceError for what cannot be opened.
+    """
+    if only and not comma_parts(only):
+        raise UsageError("--only names no RPC; leave the option out to change all RPCs")
+    only = comma_parts(only)
+
+    def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
+        later = {rpc_of(name) for name in WITH_FIELDS} if except_telemetry else set()
+        names = {rpc.name for rpc in rpcs} - later
+        whole = len(names) == len(client_rpcs(schemas))
+        if not names:
+            return Migration()
+        return migrate(schemas, only=() if whole else names, only_declare=only_declare)
+
+    return _migrate([os.fspath(name) for name in sets], only, change, None if only_declare else unmet, dry_run)
+
+
+def migrate_bump(
+    *rpcs: str,
+    schemas: Path = ".",
+    unstable: bool = False,
+    new_version: bool = False,
+    note: str = "",
+    dry_run: bool = False,
+) -> MigrationResult:
+    """Give RPCs a new version of request and response, and write the files, unless it is a `dry_run`.
+
+    What would make the set worse is not written, and its row is `left`. Raises UsageError for an unknown RPC, and for
+    files that cannot be written; SourceError for what cannot be opened.
+    """
+    directories: dict[str, str] = {}
+
+    def change(schema_set: SchemaSet, own_rpcs: Sequence[Rpc]) -> Migration:
+        here = schema_set.directory or "."
+        for rpc in own_rpcs:
+            first = directories.setdefault(rpc.name, here)
+            if here != first:
+                raise UsageError(f"{rpc.name} is in {first} and in {here}: name the directory to change")
+        return join(fixes.bump(rpc, unstable=unstable, new_version=new_version, note=note) for rpc in own_rpcs)
+
+    return _migrate([os.fspath(schemas)], rpcs, change, None, dry_run)
+
+
+def _migrate(
+    paths: Sequence[str], names: Sequence[str], change: Migrate, goal: Goal | None, dry_run: bool
+) -> MigrationResult:
+    """Migrate the named RPCs of the sets, or all, and write the files if that is wanted."""
+    if not dry_run:
+        require_files(paths)
+    configuration = configure(paths[0])
+    files: list[FileEdits] = []
+    rows: list[MigrationRow] = []
+    unread_paths: list[str] = []
+    rpc_names: set[str] = set()
+    rules = all_rules(configuration)
+    for schema_files in open_sets(paths, configuration.keeps):
+        directory = encodable(schema_files.directory or ".")
+        definitions = [load(file.path, file.data) for file in schema_files.files]
+        messages = tuple(definition.message for definition in definitions if definition.message)
+        schemas = SchemaSet(messages, schema_files.directory)
+        unread_paths += [definition.file for definition in definitions if not definition.message]
+        reported_paths = {file.path for file in schema_files.files if file.is_reported}
+        rpcs = [
+            rpc
+            for rpc in client_rpcs(schemas)
+            if any(message and message.file in reported_paths for message in (rpc.request, rpc.response))
+        ]
+        rpc_names |= {rpc.name for rpc in rpcs}
+        migration = change(schemas, [rpc for rpc in rpcs if not names or rpc.name in {*names, *map(rpc_of, names)}])
+        if migration.rows:
+            migration = prove(schema_files, migration, rules, goal)
+        files += migration.files
+        rows += [replace(row, directory=directory) for row in migration.rows]
+    for name in names:
+        if not {name, rpc_of(name)} & rpc_names:
+            raise UsageError(f"there is no RPC {name}{did_you_mean(rpc_of(name), rpc_names)}")
+    if not rpc_names and not unread_paths:
+        raise UsageError("there are no RPCs: name the directory that has the requests and responses, or some of them")
+    status: Status = "error" if unread_paths else "findings" if any(row.state == "left" for row in rows) else "ok"
+    result = MigrationResult(
+        files=tuple(files),
+        rows=tuple(rows),
+        unparsable=tuple(unread_paths),
+        status=status,
+        is_written=not dry_run,
+    )
+    if not dry_run:
+        result.change.write()
+    return result
+
+
+def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
+    """Write what was done to each RPC, then what a person has to review, and the numbers."""
+    rows, width = result.rows, width_of(out)
+    several = len({row.directory for row in rows}) > 1
+    names = [f"{row.directory}: {row.name}" if several else row.name for row in rows]
+    named_rows = [*zip(names, rows, strict=True)]
+    visible = [_cells(name, row) for name, row in named_rows if row.look or row.state not in ("unchanged", "dead")]
+    lines = table(COLUMNS, visible, color, width)
+    if notes := [f"  {name}: {note}" for name, row in named_rows for note in row.look]:
+        lines += ["", title("To look at", color), *(line for note in notes for line in fold(note, width))]
+    counts = Counter(row.state for row in rows)
+    parts = [f"{counts[state]} {state}" for state in get_args(State) if counts[state]]
+    verb = "changed" if result.is_written else "would change"
+    summary = f"{join_words(parts) if parts else 'No RPCs'}; {plural(len(result.files), 'file')} {verb}."
+    out.write("\n".join([*lines, *([""] if lines else []), summary]) + "\n")
+
+
+def _cells(name: str, row: MigrationRow) -> list[Cell]:
+    versions = row.versions if row.versions == row.base_versions else f"{row.base_versions} -> {row.versions}"
+    headers = ", ".join(f"{versions}: {header}" for versions, header in row.header_versions.items())
+    color = SEVERITY["error"] if row.state == "left" else DIM
+    return [(name, ""), (row.state, color), (versions, ""), (headers, ""), (", ".join(row.done), "")]
