@@ -88,13 +88,6 @@ def test_an_update_drops_fixed_entries_and_adds_nothing(folder: Path) -> None:
     assert count_findings(folder) == 199
 
 
-def test_an_update_of_nothing_leaves_the_file_as_it_is(folder: Path) -> None:
-    before = (folder / "known.json").read_bytes()
-    assert run(folder, "--update-baseline").err == "known.json holds 200 findings: 0 new, 0 dropped\n"
-    assert (folder / "known.json").read_bytes() == before
-    assert sorted(path.name for path in folder.iterdir()) == ["a", "b", "known.json"]
-
-
 def test_a_single_file_is_not_blamed_for_the_others(folder: Path) -> None:
     write(folder, "b", *fields(101))
     assert run(folder, sets=("a/ARequest.json",)) == (0, "", "")
@@ -123,19 +116,6 @@ def test_a_file_that_cannot_be_read_is_not_fixed(folder: Path) -> None:
     assert result.err == "known.json holds 200 findings: 0 new, 0 dropped\n"
     file.write_bytes(whole)
     assert run(folder) == (0, "", "")
-
-
-def test_an_entry_of_a_removed_rule_is_stale(folder: Path) -> None:
-    file = folder / "known.json"
-    file.write_text(file.read_text("utf-8").replace(RULE, "style/gone", 1), "utf-8")
-    assert run(folder) == (0, "", "")  # it still names a finding
-    line = (
-        '    { "message_name": "X", "rule": "style/gone", "place": "", "count": 3, "fingerprint": "'
-        + "0" * 32
-        + '" },\n'
-    )
-    file.write_text(file.read_text("utf-8").replace('"findings": [\n', '"findings": [\n' + line), "utf-8")
-    assert run(folder).err.splitlines()[1:] == ["  stale: style/gone in X"]
 
 
 def test_the_configuration_may_name_it(folder: Path) -> None:

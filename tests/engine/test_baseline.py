@@ -50,12 +50,6 @@ def compare(baseline: Baseline, findings: list[Finding]) -> tuple[tuple[Finding,
     return new_findings(findings, baseline.counts), stale_entries(baseline, findings)
 
 
-def test_what_is_gone_is_stale() -> None:
-    new, stale = compare(record(*findings_in(*FIVE)), findings_in(*FIVE[1:]))
-    assert new == ()
-    assert [(entry.place, entry.left) for entry in stale] == [("/fields[F0]/name", 0)]
-
-
 def test_neither_lines_nor_order_nor_the_file_matter() -> None:
     findings = findings_in(*reversed(FIVE), path="elsewhere/Y.json", before=b"// one\n" * 10)
     assert compare(record(*findings_in(*FIVE)), findings) == ((), ())
@@ -66,15 +60,6 @@ def test_a_count_is_used_up_by_the_first() -> None:
     three = [replace(recorded_finding, line=line, end_line=line) for line in (1, 2, 3)]
     assert record(*three).findings[0].count == 3
     assert [finding.span.line for finding in new_findings(three, record(*three[:2]).counts)] == [3]
-
-
-def test_a_count_can_be_paid_in_part() -> None:
-    (finding,) = findings_in(FIVE[0])
-    three = record(finding, finding, finding)
-    (stale,) = stale_entries(three, [finding])
-    assert (stale.count, stale.left) == (3, 1)
-    assert without(three, [stale]) == record(finding)
-    assert without(record(finding), [replace(stale, left=0)]).findings == ()
 
 
 def test_the_file_has_a_line_for_each_finding_in_order() -> None:
@@ -176,10 +161,3 @@ def test_a_licence_comment_is_read_and_stays(tmp_path: Path) -> None:
     write_baseline(Baseline(1, ("another",), ()), file)
     assert (tmp_path / "known.json").read_bytes().startswith(LICENCE + b"{")
     assert read_baseline(file) == Baseline(1, ("another",), ())
-
-
-@pytest.mark.parametrize("text", [b"hello {", b"", b"// nothing else\n"])
-def test_text_that_is_not_a_comment_does_not_stay(tmp_path: Path, text: bytes) -> None:
-    (tmp_path / "known.json").write_bytes(text)
-    write_baseline(SOME, BaselineFile(str(tmp_path / "known.json")))
-    assert (tmp_path / "known.json").read_bytes().startswith(b"{")

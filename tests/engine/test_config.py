@@ -94,16 +94,6 @@ def test_the_table_of_pyproject(tmp_path: Path) -> None:
     assert refusal(file, "[tool.kiplint.severty]\nx = 1\n").startswith("1: severty is not a key of the configuration")
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_files_are_found_upwards(tmp_path: Path, name: str) -> None:
-    inner = tmp_path / "a/b/c"
-    inner.mkdir(parents=True)
-    (tmp_path / "a" / name).write_text("[tool.kiplint]\n")
-    result = str(tmp_path / "a" / name)
-    assert find_config(str(inner)) == find_config(str(tmp_path / "a")) == result
-    assert find_config(str(tmp_path)) != result
-
-
 def test_the_nearest_file_counts_and_then_the_first_name(tmp_path: Path) -> None:
     inner = tmp_path / "a"
     inner.mkdir()

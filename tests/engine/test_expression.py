@@ -7,13 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from kiplint.engine.errors import ExpressionError
-from kiplint.engine.finding import location_of
-from kiplint.engine.language import FUNCTIONS, MOST_LEVELS, Expressions, Hole, holes
-from kiplint.engine.rule import ConditionalSeverity, Level, Rule, RuleSpec
-from kiplint.engine.ruleset import RuleSet, Violation
+from kiplint.engine.language import FUNCTIONS, MOST_LEVELS, Expressions, Hole, holes, word
+from kiplint.versions import VersionRange
 from tools import field, message
 
 PARAMS: dict[str, Any] = {
@@ -23,13 +20,6 @@ PARAMS: dict[str, Any] = {
     "table": {"Topic": "0-1"},
     "mixed": [1, "a"],
 }
-
-
-def rule(
-    kind: Any = "field", *, levels: list[ConditionalSeverity] | None = None, severity: Level = "error", **parts: Any
-) -> Rule:
-    spec = RuleSpec(id="r", each=kind, why="", **{"message": "said", **parts}, levels=levels or [])
-    return Rule(pack="p", spec=spec, severity=severity, source="", params=PARAMS, origin="p.json")
 
 
 def value(expression: str, element: object, kind: str = "field") -> Any:
@@ -217,25 +207,18 @@ def test_holes_that_cannot_be_read(text: str) -> None:
         holes(text)
 
 
-def violations(rules: list[Rule], elements: tuple[Any, ...]) -> list[tuple[int, Violation]]:
-    """What rules find: the rule's number, and the violation."""
-    numbers = {rule_case.spec.id: number for number, rule_case in enumerate(rules)}
-    return [(numbers[item.rule.spec.id], item) for item in RuleSet(rules, rules).violations("field", elements)]
-
-
-def number_rules(*rules: Rule) -> list[Rule]:
-    return [replace(rule_case, spec=replace(rule_case.spec, id=f"r-{n}")) for n, rule_case in enumerate(rules)]
-
-
-def test_rules_find_what_breaks_them() -> None:
-    rules = number_rules(
-        rule(when="tag is not None", expect="tag < params.least", message="{name} has {tag}", at="tag"),
-        rule(expect="name != 'Topic'", message="{versions} {owner.fields[0].versions.parts}", at="owner.{lower(name)}"),
-        rule(when="is_array", message="never {{mind}} {params.words}", severity="warning"),
-    )
-    found = [(number, item.element, item.message, item.location) for number, item in violations(rules, WHOLE.fields)]
-    assert found == [
-        (0, COUNT, "Count has 3", location_of(COUNT, "tag")),
-        (1, TOPIC, "1+ 1+", location_of(WHOLE, "topic")),
-        (2, TOPIC, "never {mind} a, b", location_of(TOPIC, "")),
-    ]
+@pytest.mark.parametrize(
+    ("value", "single"),
+    [
+        (0, False),
+        (1, True),
+        (None, False),
+        ([], False),
+        (["a"], True),
+        ({"a": 1}, True),
+        *((VersionRange.parse(text), text in ("0", "3", "32767")) for text in ("none", "0", "3", "0-1", "3+", "32767")),
+        (VersionRange([(0, 0), (2, 2)]), False),
+    ],
+)
+def test_words_by_number(value: object, single: bool) -> None:
+    assert word(value, "one", "many") == ("one" if single else "many")

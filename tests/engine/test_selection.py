@@ -104,17 +104,12 @@ def test_selectors_that_mean_nothing(place: str, selector: str, problem: str) ->
         "ignore": {"select": ["default"], "ignore": [selector]},
         "severity": {"select": ["default"], "severity": {selector: "error"}},
     }
-    options = every[place]
-    assert complaint(lambda: severities(**options)) == problem
+    assert complaint(lambda: severities(**every[place])) == problem
 
 
 def test_a_severity_that_does_not_exist() -> None:
-    assert (
-        complaint(lambda: severities(["all"], severity={"tags": "erorr"}))
-        == "erorr is not a severity; did you mean error?"
-    )
-    error = complaint(lambda: severities(["all"], severity={"tags": "zzz"}))
-    assert error == "zzz is not a severity: error, warning, info, off"
+    error = complaint(lambda: severities(["all"], severity={"tags": "erorr"}))
+    assert error == "erorr is not a severity; did you mean error?"
 
 
 def test_params_are_laid_over_those_of_the_pack() -> None:

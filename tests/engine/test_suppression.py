@@ -39,10 +39,6 @@ def messages(**places: str) -> list[str]:
     return [finding.message for finding in findings if finding.rule.startswith(("style/unused", "style/malformed"))]
 
 
-def test_nothing_ignored() -> None:
-    assert rules_and_lines() == [(ABOUT, 4), (GAP, 5)]
-
-
 @pytest.mark.parametrize("selector", [GAP, "tags", "tags/*", "tags/g?p", "all", f"{GAP}, {ABOUT}", f" {GAP} "])
 def test_the_line_below(selector: str) -> None:
     assert rules_and_lines(above=f"\n      // kiplint: ignore[{selector}] it is known") == [(ABOUT, 4)]
@@ -92,10 +88,6 @@ def test_an_ignore_of_a_rule_that_does_not_run_is_not_unused() -> None:
     assert rules_and_lines(end=end) == [(ABOUT, 4), (GAP, 5), ("style/unused-ignore", 5)]
     assert rules_and_lines(end=end, select=("tags/gap", "style/unused-ignore")) == [(GAP, 5)]
     assert rules_and_lines(end=end, select=("tags", "style/unused-ignore")) == [(GAP, 5), ("style/unused-ignore", 5)]
-
-
-def test_ignores_of_rules_that_are_off_are_not_unused() -> None:
-    assert rules_and_lines(end=" // kiplint: ignore[syntax/block-comment] why") == [(ABOUT, 4), (GAP, 5)]
 
 
 def test_a_clean_file_with_an_ignore_is_looked_at() -> None:
