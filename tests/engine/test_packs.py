@@ -38,7 +38,7 @@ JSON5 = """
   ],
 }
 """
-LONGEST_LINE = 160
+LONGEST_LINE = 170
 
 
 def rule(**properties: Any) -> dict[str, Any]:
