@@ -120,6 +120,12 @@ def verdicts() -> Path:
 
 
 @pytest.fixture(scope="session")
+def shared_bytes() -> Path:
+    """The directory of bytes that other software wrote; the test is skipped without it."""
+    return _present(_corpus().parent / "bytes", "the real bytes are")
+
+
+@pytest.fixture(scope="session")
 def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bare repository with all that Kafka's schemas ever were."""
     where = tmp_path_factory.mktemp("history") / "kafka.git"

@@ -26,17 +26,13 @@ def encode(codec: Codec, value: dict[str, Any]) -> bytes:
 
 def fill_defaults(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
     """The values of a body with the default of every absent tagged field, at every depth."""
-    whole = dict(value)
+    whole = {key_of(slot): default_of(slot) for slot in body.tags or ()} | value
     for slot in body.all_slots:
-        content = value.get(key_of(slot))
-        if slot.body and content is not None:
-            whole[key_of(slot)] = (
-                [fill_defaults(slot.body, element) for element in content]
-                if slot.array
-                else fill_defaults(slot.body, content)
-            )
-    for slot in body.tags or ():
-        whole.setdefault(key_of(slot), default_of(slot))
+        content = whole[key_of(slot)]
+        if slot.body and slot.array and content is not None:
+            whole[key_of(slot)] = [fill_defaults(slot.body, element) for element in content]
+        elif slot.body and content is not None:
+            whole[key_of(slot)] = fill_defaults(slot.body, content)
     return whole
 
 
@@ -98,13 +94,11 @@ def _single(slot: Slot, rng: random.Random, size: int) -> Any:
     if slot.kind in INTEGERS:
         low, high = INTEGERS[slot.kind]
         return rng.choice([low, high, 0, 1, rng.randint(low, high)])
-    if slot.kind == "bool":
-        return rng.random() < 0.5
-    if slot.kind == "float64":
-        return float_json(rng.choice([*FLOATS, rng.uniform(-1e9, 1e9)]))
-    if slot.kind == "uuid":
-        return uuid_text(rng.randbytes(16))
     long = rng.choice([0, 1, 5, 126, 127, 128, 300])
-    if slot.kind == "string":
-        return "".join(rng.choice("aé€𝄞\0\n") for _ in range(long))
-    return base64_text(rng.randbytes(long))
+    values = {
+        "bool": rng.random() < 0.5,
+        "float64": float_json(rng.choice([*FLOATS, rng.uniform(-1e9, 1e9)])),
+        "uuid": uuid_text(rng.randbytes(16)),
+        "string": "".join(rng.choices("aé€𝄞\0\n", k=long)),
+    }
+    return values.get(slot.kind, base64_text(rng.randbytes(long)))

@@ -38,40 +38,29 @@ def _rich_value(slot: Slot, number: int = 1) -> Any:
     return _single(slot, number + 2) if value == default_of(slot) else value
 
 
-def each_rich(body: Layout) -> Iterator[Variant]:
-    """For each untagged field, at every depth: the body in which only it is rich."""
-    return _variants(body, lambda slot, tagged: not tagged and (slot.array or slot.body is None), _rich_value)
+def samples(body: Layout) -> Iterator[Variant]:
+    """The minimal body, one whose numbers are 1, 2, 3 and so on, and bodies in which only one field is special.
 
-
-def each_high(body: Layout) -> Iterator[Variant]:
-    """For each number, boolean and byte string, at every depth: the body in which all its bits are set."""
-    highs: dict[str, Any] = {kind: -1 if low else high for kind, (low, high) in INTEGERS.items()}
-    highs |= {"bool": True, "float64": -1.5, "bytes": base64_text(b"\xff"), "records": base64_text(b"\xff")}
-    return _variants(
-        body,
-        lambda slot, tagged: not tagged and not slot.array and slot.kind in highs,
-        lambda slot: highs[slot.kind],
-    )
-
-
-def number_values(body: Layout) -> dict[str, Any]:
-    """The minimal body, whose numbers are 1, 2, 3 and so on."""
-    slots = (slot for slot in body.slots if slot.kind in INTEGERS and not slot.array)
-    return minimal(body) | {key_of(slot): number % 100 for number, slot in enumerate(slots, 1)}
-
-
-def each_null(body: Layout) -> Iterator[Variant]:
-    """For each field that can be null, at every depth: the body in which only it is null."""
-    return _variants(
+    At every depth it is null, or a tag that is present, or rich; or all bits of a number, boolean or byte string are
+    set.
+    """
+    yield "", minimal(body)
+    numbers = (slot for slot in body.slots if slot.kind in INTEGERS and not slot.array)
+    yield "", minimal(body) | {key_of(slot): number % 100 for number, slot in enumerate(numbers, 1)}
+    yield from _variants(
         body,
         lambda slot, tagged: slot.nullable and not (tagged and default_of(slot) is None),
         lambda slot: None,
     )
-
-
-def each_tag(body: Layout) -> Iterator[Variant]:
-    """For each tagged field, at every depth: the body in which it is present."""
-    return _variants(body, lambda slot, tagged: tagged, _rich_value)
+    yield from _variants(body, lambda slot, tagged: tagged, _rich_value)
+    yield from _variants(body, lambda slot, tagged: not tagged and (slot.array or slot.body is None), _rich_value)
+    highs: dict[str, Any] = {kind: -1 if low else high for kind, (low, high) in INTEGERS.items()}
+    highs |= {"bool": True, "float64": -1.5, "bytes": base64_text(b"\xff"), "records": base64_text(b"\xff")}
+    yield from _variants(
+        body,
+        lambda slot, tagged: not tagged and not slot.array and slot.kind in highs,
+        lambda slot: highs[slot.kind],
+    )
 
 
 def _variants(body: Layout, is_special: IsSpecial, value: Callable[[Slot], Any]) -> Iterator[Variant]:

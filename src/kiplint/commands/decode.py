@@ -244,7 +244,7 @@ class _Decoder:
         """Decode a header and the body behind it."""
         candidates = self.by_key.get((kind, api_key), [])
         if not candidates:
-            raise _DecodeError("unknown-api-key", f"no set has a {kind} with the API key {api_key}", version=version)
+            raise _DecodeError("unknown-api-key", f"no set has a {kind} with API key {api_key}", version=version)
         message = _having(candidates, version)
         number = header_of(message, version)
         headers = [item for item in self.by_name.get(HEADERS[kind], []) if item.type == "header"]

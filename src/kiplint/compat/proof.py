@@ -6,14 +6,14 @@ import re
 from collections import deque
 from contextlib import suppress
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from kiplint.codec.codec import Codec, DecodedBody, UnusableLayout, ValueSpan
-from kiplint.codec.samples import each_high, each_null, each_rich, each_tag, minimal, number_values, rich
+from kiplint.codec.samples import minimal, rich, samples
 from kiplint.codec.values import UNKNOWN_TAGS, key_of
 from kiplint.compat.change import Change
 from kiplint.model.headers import header_of
@@ -186,8 +186,7 @@ def _one_way(writer: Codec, reader: Codec, side: Side) -> Way:
     size, _ = unfolded_size(writer.message, MOST_FIELDS_TRIED)
     most = min(MOST_TRIED, max(1, MOST_FIELDS_TRIED // max(size, 1)))
     body = writer.body
-    plain = (("", value) for value in (minimal(body), number_values(body)))
-    examples = islice(chain(plain, each_null(body), each_tag(body), each_rich(body), each_high(body)), most)
+    examples = islice(samples(body), most)
     examples_by_data: dict[bytes, Example] = {}
     for example in [*examples, ("", rich(body))]:
         data = writer.encode(example[1])
