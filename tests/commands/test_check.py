@@ -142,7 +142,7 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, a
         ("package.json", "package.json is JSON, but not a message definition (it has no validVersions)"),
         ("others/package.json", "others/package.json is JSON, but not a message definition (it has no validVersions)"),
         ("loop.json", "cannot read loop.json: it is a symbolic link"),
-        ("dangling.json", "cannot read dangling.json: No such file or directory"),
+        ("dangling.json", "cannot read dangling.json: it is a symbolic link"),
         ("pipe.json", "cannot read pipe.json: it is not a file"),
         ("/dev/null", "cannot read /dev/null: it is not a file"),
         pytest.param(MEMORY, f"cannot read {MEMORY}: Input/output error", marks=needs_linux),

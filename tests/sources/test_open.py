@@ -55,7 +55,7 @@ def test_errors(tmp_path: Path) -> None:
     assert error("empty") == "nothing to check: no message definition in empty"
     assert error("zzz") == "no such file or directory: zzz"
     assert error("o.json") == "o.json is JSON, but not a message definition (it has no validVersions)"
-    assert error("dangling.json") == "cannot read dangling.json: No such file or directory"
+    assert error("dangling.json") == "cannot read dangling.json: it is a symbolic link"
     assert error("link.json") == "cannot read link.json: it is a symbolic link"
 
 

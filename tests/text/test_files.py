@@ -12,7 +12,7 @@ import pytest
 
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.write import FileChanges
-from kiplint.text.files import open_file, open_to_write, read_file, read_text, replace_file
+from kiplint.text.files import open_to_write, read_file, replace_file
 
 
 @pytest.fixture
@@ -44,21 +44,27 @@ REASONS = {
 @pytest.mark.parametrize("name", REASONS)
 @pytest.mark.usefixtures("strange")
 def test_paths_that_are_not_files(name: str) -> None:
-    for read in (open_file, read_file, read_text):
-        with pytest.raises(OSError, match=r".") as caught:
-            read(name)
-        assert caught.value.strerror == REASONS[name]
+    with pytest.raises(OSError, match=r".") as caught:
+        read_file(name)
+    assert caught.value.strerror == REASONS[name]
 
 
-@pytest.mark.parametrize("size", [0, 1, 4095, 4096, 4097, 100_000])
-def test_all_of_a_file_or_its_beginning(tmp_path: Path, size: int) -> None:
+@pytest.mark.usefixtures("strange")
+def test_a_link_is_none_unless_links_are_followed() -> None:
+    Path("file").write_bytes(b"x")
+    Path("link").symlink_to("file")
+    assert read_file("link") == b"x"
+    with pytest.raises(OSError, match="it is a symbolic link"):
+        read_file("link", links=False)
+
+
+def test_all_of_a_file_or_its_beginning(tmp_path: Path) -> None:
     file = tmp_path / "file"
-    file.write_bytes(bytes(range(256)) * (size // 256) + b"x" * (size % 256))
-    assert read_file(str(file), size) == file.read_bytes()
-    assert read_file(str(file), 10, cut=True) == file.read_bytes()[:10]
-    if size:
-        with pytest.raises(OSError, match=f"it has more than {size - 1:,} bytes"):
-            read_file(str(file), size - 1)
+    file.write_bytes(b"x" * 5000)
+    assert read_file(str(file), 5000) == file.read_bytes()
+    assert read_file(str(file), 10, cut=True) == b"x" * 10
+    with pytest.raises(OSError, match="it has more than 4,999 bytes"):
+        read_file(str(file), 4999)
 
 
 def test_a_file_is_replaced_with_its_mode(tmp_path: Path) -> None:
@@ -71,20 +77,10 @@ def test_a_file_is_replaced_with_its_mode(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_a_link_is_replaced_and_not_followed(strange: Path) -> None:
-    (strange / "victim").write_bytes(b"untouched")
-    (strange / "link").symlink_to("victim")
-    for name in ("link", "loop", "dangling"):
-        replace_file(name, b"new")
-        assert not os.path.islink(name)
-    assert (strange / "victim").read_bytes() == b"untouched"
-    assert not (strange / "nowhere").exists()
-
-
-@pytest.mark.parametrize("name", ["directory", "pipe", "socket"])
+@pytest.mark.parametrize("name", ["directory", "pipe", "socket", "loop", "dangling", "device"])
 def test_only_files_are_replaced(strange: Path, name: str) -> None:
     before = sorted(os.listdir(strange))
-    with pytest.raises(OSError, match="not a file|Is a directory"):
+    with pytest.raises(OSError, match="not a file|Is a directory|symbolic link"):
         replace_file(name, b"new")
     assert sorted(os.listdir(strange)) == before
     assert not os.path.isfile(name)
@@ -115,28 +111,11 @@ def test_what_lies_beside_is_not_written_to(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_report_is_not_written_through_a_link(tmp_path: Path) -> None:
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "rc").write_text("mine")
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "a.json").symlink_to(tmp_path / "home" / "rc")
-    with pytest.raises(OSError, match="it is a link to .*rc, outside of its directory"):
-        open_to_write(str(tmp_path / "out" / "a.json"))
-    assert (tmp_path / "home" / "rc").read_text() == "mine"
-    (tmp_path / "out" / "b.json").symlink_to("c.json")
-    with open_to_write(str(tmp_path / "out" / "b.json")) as out:
-        out.write("x")
-    assert (tmp_path / "out" / "c.json").read_text() == "x"
-
-
-def test_a_pipe_is_written_to_when_somebody_reads(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="a pipe that nobody reads"):
-        open_to_write(str(tmp_path / "pipe"))
-    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
-    with open_to_write(str(tmp_path / "pipe")) as out:
-        out.write("x")
-    assert os.read(reader, 9) == b"x"
-    os.close(reader)
+    (tmp_path / "rc").write_text("mine")
+    (tmp_path / "a.json").symlink_to("rc")
+    with pytest.raises(OSError, match="it is a symbolic link"):
+        open_to_write(str(tmp_path / "a.json"))
+    assert (tmp_path / "rc").read_text() == "mine"
 
 
 @pytest.mark.parametrize("place", [".git/a", ".git/hooks/a", ".GIT/a", "link/a"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Level, Rule
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
-from kiplint.text.files import DISK, Disk, fits
+from kiplint.text.files import DISK, Disk
 from kiplint.text.words import comma_parts, did_you_mean
 
 FILES = ("kiplint.toml", ".kiplint.toml", "pyproject.toml")
@@ -139,8 +140,9 @@ class Configuration(msgspec.Struct, frozen=True):
         inner = os.path.relpath(full, self.base) if full.startswith(os.path.join(self.base, "")) else full
         full, inner = (name.replace(os.sep, "/") for name in (full, inner))
         return not any(
-            fits(inner, glob) or fits(f"/{inner}", glob) or (os.path.isabs(glob) and fits(full, glob))
+            fnmatchcase(name, glob)
             for glob in self.config.exclude
+            for name in (inner, f"/{inner}", full if os.path.isabs(glob) else inner)
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, NamedTuple, cast
 
@@ -17,7 +18,7 @@ from kiplint.engine.finding import Location, location_of
 from kiplint.engine.language import Expressions, split_location
 from kiplint.engine.rule import LEVELS, Case, FieldRequirement, Level, Rule, RuleSpec
 from kiplint.model.fields import Container, Field
-from kiplint.text.files import DISK, WILDCARDS, Disk, fits
+from kiplint.text.files import DISK, Disk
 from kiplint.text.words import did_you_mean, nearest
 from kiplint.versions import VersionRange
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def matches(selector: str, rule_id: str) -> bool:
     """Whether a selector means a rule: its id, its pack, or a glob over ids."""
-    return selector in (rule_id, "all") or rule_id.startswith(f"{selector}/") or fits(rule_id, selector)
+    return selector in (rule_id, "all") or rule_id.startswith(f"{selector}/") or fnmatchcase(rule_id, selector)
 
 
 def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -37,7 +38,7 @@ def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, fro
     names = {"all", *ids, *(rule_id.partition("/")[0] for rule_id in ids)}
     return {  # a file may have many selectors, and most that mean nothing are no globs
         selector: frozenset(rule_id for rule_id in ids if matches(selector, rule_id))
-        if selector in names or any(sign in selector for sign in WILDCARDS)
+        if selector in names or any(sign in selector for sign in "*?[")
         else frozenset()
         for selector in selectors
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from functools import cache
 
@@ -17,7 +18,7 @@ from kiplint.sources.schema_files import (
     by_folder,
     is_walked,
 )
-from kiplint.text.files import IS_LINK, read_file, standard_input
+from kiplint.text.files import read_file
 from kiplint.text.show import printable
 
 STDIN = "-"
@@ -93,14 +94,15 @@ def read(path: str | bytes) -> bytes:
     try:
         return read_file(path, LARGEST_ENTRY, cut=True, links=False)
     except OSError as error:
-        reason = "it is a symbolic link" if error.errno in IS_LINK else error.strerror
-        raise SourceError(f"cannot read {show_path(path)}: {reason}") from None
+        raise SourceError(f"cannot read {show_path(path)}: {error.strerror}") from None
 
 
 def read_stdin(most: int) -> bytes:
     """The beginning of standard input, `most` bytes; raises SourceError when it cannot be read."""
+    if sys.stdin is None:
+        raise SourceError("cannot read standard input: it is closed")
     try:
-        return standard_input().read(most)
+        return sys.stdin.buffer.read(most)
     except OSError as error:
         raise SourceError(f"cannot read standard input: {error.strerror}") from None
 

@@ -128,8 +128,6 @@ class RevisionFiles(Disk):
         """Whether there is a file of that name, or a link."""
         return os.path.abspath(path) in self._entries if self._is_inside(path) else super().is_file(path)
 
-    exists = is_file
-
     def real(self, path: str) -> str:
         """The absolute path; links outside of the work tree are resolved."""
         return os.path.abspath(path) if self._is_inside(path) else super().real(path)
