@@ -7,10 +7,10 @@ import random
 from typing import Any
 
 from kiplint.codec.codec import Codec
-from kiplint.codec.values import UNKNOWN_TAGS, base64_text, default_of, float_json, key_of, uuid_text
+from kiplint.codec.values import UNKNOWN_TAGS, base64_text, float_json, key_of, uuid_text
 from kiplint.model.layout import Layout, Slot
 from kiplint.model.message import Message
-from kiplint.model.types import INTEGERS
+from kiplint.model.types import INTEGERS, WIDTHS
 from tools import field, message
 
 KINDS = ["bool", *INTEGERS, "float64", "uuid", "string", "bytes", "records"]
@@ -24,47 +24,30 @@ def encode(codec: Codec, value: dict[str, Any]) -> bytes:
     return data
 
 
-def fill_defaults(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
-    """The values of a body with the default of every absent tagged field, at every depth."""
-    whole = {key_of(slot): default_of(slot) for slot in body.tags or ()} | value
-    for slot in body.all_slots:
-        content = whole[key_of(slot)]
-        if slot.body and slot.array and content is not None:
-            whole[key_of(slot)] = [fill_defaults(slot.body, element) for element in content]
-        elif slot.body and content is not None:
-            whole[key_of(slot)] = fill_defaults(slot.body, content)
-    return whole
-
-
 def random_message(rng: random.Random) -> Message:
     """A request with versions 0-5, flexible from 3 on, with structs in structs, arrays, nulls and tags."""
     return message(*_fields(rng, 0, ""), validVersions="0-5", flexibleVersions=rng.choice(["3+", "0+", "none"]))
 
 
 def _fields(rng: random.Random, depth: int, prefix: str) -> list[dict[str, Any]]:
-    fields = [_field(rng, depth, f"{prefix}F{number}") for number in range(rng.randint(0 if depth else 1, 5))]
+    fields = [_field(rng, depth, f"{prefix}F{number}") for number in range(rng.randint(1, 5))]
     for tag in range(rng.randint(0, 3)):
-        tagged = _field(rng, depth, f"{prefix}T{tag}", tagged=True)
-        fields.append({**tagged, "versions": "3+", "tag": tag, "taggedVersions": "3+"})
+        tagged = {"versions": "3+", "tag": tag, "taggedVersions": "3+", "flexibleVersions": "3+"}
+        fields.append(_field(rng, depth, f"{prefix}T{tag}") | tagged)
     return fields
 
 
-def _field(rng: random.Random, depth: int, name: str, *, tagged: bool = False) -> dict[str, Any]:
-    struct = depth < 3 and rng.random() < 0.35
-    kind = f"{name}Box" if struct else rng.choice(KINDS)
-    array = rng.random() < 0.3
-    others: dict[str, Any] = {"fields": _fields(rng, depth + 1, f"{name}x")} if struct else {}
-    if struct and not others["fields"]:
-        others["fields"] = [field(f"{name}Only")]
-    if array or struct or kind in ("string", "bytes", "records"):
-        others["nullableVersions"] = "0+" if tagged and rng.random() < 0.5 else rng.choice(["none", "0+", "2+"])
-        if tagged and others["nullableVersions"] == "2+":
-            others["nullableVersions"] = "3+"
-        if others["nullableVersions"] in ("0+", "3+") and rng.random() < 0.3:
-            others["default"] = "null"
-    if kind in ("string", "bytes") and not array and rng.random() < 0.2 and not tagged:
+def _field(rng: random.Random, depth: int, name: str) -> dict[str, Any]:
+    has_fields = depth < 3 and rng.random() < 0.35
+    kind = f"{name}Box" if has_fields else rng.choice(KINDS)
+    others: dict[str, Any] = {"fields": _fields(rng, depth + 1, f"{name}x")} if has_fields else {}
+    kind = f"[]{kind}" if rng.random() < 0.3 else kind
+    if has_fields or kind not in WIDTHS:
+        others["nullableVersions"] = rng.choice(["none", "0+", "2+"])
+        others |= {"default": "null"} if rng.random() < 0.3 else {}
+    if kind in ("string", "bytes") and rng.random() < 0.2:
         others["flexibleVersions"] = "none"
-    return field(name, f"[]{kind}" if array else kind, rng.choice(["0+", "0+", "1+", "0-3"]), **others)
+    return field(name, kind, rng.choice(["0+", "0+", "1+", "0-3"]), **others)
 
 
 def random_body(body: Layout, rng: random.Random, size: int = 3) -> dict[str, Any]:

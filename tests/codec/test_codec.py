@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codec.support import encode, fill_defaults, random_body, random_message
+from codec.support import encode, random_body, random_message
 from kiplint.codec.codec import Codec, UnusableLayout
+from kiplint.codec.samples import minimal
 from kiplint.codec.values import UNKNOWN_TAGS, defaults_of
+from kiplint.compat.tree import load
+from kiplint.model.headers import header_of
+from kiplint.model.message import Message
 from tools import USUAL, field, message
 
 seeds = st.integers(0, 2**63)
@@ -34,11 +40,10 @@ def test_what_is_written_is_read_again(seed: int) -> None:
     rng = random.Random(seed)
     codec = random_codec(rng)
     for _ in range(3):
-        value = random_body(codec.body, rng)
-        data = encode(codec, value)
+        data = encode(codec, random_body(codec.body, rng))
         result = codec.decode(data)
         assert result.problems == () and result.end == len(data)
-        assert fill_defaults(codec.body, result.value) == fill_defaults(codec.body, value)
+        assert encode(codec, result.value) == data
         spans = codec.decode(data, spans=True).spans
         assert [span.offset for span in spans] == sorted(span.offset for span in spans)
         assert sum(span.length for span in spans) == len(data)
@@ -60,10 +65,8 @@ def test_what_is_damaged_has_problems_or_is_another_value(seed: int) -> None:
 
 @given(seeds)
 def test_what_is_left_out_gets_its_default(seed: int) -> None:
-    rng = random.Random(seed)
-    codec = random_codec(rng)
-    data = encode(codec, {})
-    assert fill_defaults(codec.body, codec.decode(data).value) == defaults_of(codec.body)
+    codec = random_codec(random.Random(seed))
+    assert codec.decode(encode(codec, {})).value == minimal(codec.body)
 
 
 NULLABLE = {"fields": [field("Inner")], "nullableVersions": "0+"}
@@ -194,3 +197,29 @@ def test_elements_without_bytes_are_bounded() -> None:
     codec = Codec(message(field("Empty", "[]Nothing", fields=[field("Later", versions="2+")])), 0)
     assert codec.decode(b"\0\0\0\2").value == {"empty": [{}, {}]}
     assert [problem.rule for problem in codec.decode(b"\x7f\xff\xff\xff").problems] == ["codec/too-many-elements"]
+
+
+# Bytes that Java wrote
+
+
+@pytest.fixture(scope="module")
+def released(corpus: Path) -> list[Message]:
+    return [*load("3.9.0-rc3:", corpus / "kafka-schema-history.bundle").messages]
+
+
+def test_what_java_wrote(released: list[Message], shared_bytes: Path) -> None:
+    by_name = {message.name: message for message in released}
+    rows = [json.loads(line) for line in (shared_bytes / "java.jsonl").read_text().splitlines()]
+    for row in rows:
+        data, codec = bytes.fromhex(row["hex"]), Codec(by_name[row["message"]], row["version"])
+        result = codec.decode(data)
+        assert (result.value, result.problems) == (row["value"], ())
+        assert encode(codec, row["value"]) == data
+    assert len(rows) > 600
+
+
+def test_headers_are_those_of_java(released: list[Message], shared_bytes: Path) -> None:
+    by_key = {(message.type, message.api_key): message for message in released}
+    for row in json.loads((shared_bytes / "java-headers.json").read_text()):
+        for kind in ("request", "response"):
+            assert header_of(by_key[kind, row["api_key"]], row["version"]) == row[f"{kind}_header"]
