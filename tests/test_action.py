@@ -1,39 +1,140 @@
-"""The GitHub action: its steps, run as a runner runs them, over a repository with a base and a head."""
+"""The GitHub action: its last step, run as a runner runs it, over a repository with a base and a head."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
 from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import pytest
 import yaml
 
 from conftest import ROOT
-from github_runner import Annotation, Outcome, Runner
 from render.findings import valid_run
 from sources.support import git, make_repository, write
 from test_workflows import assert_valid
-from tools import ABOUT_WARNING, definition, field, kiplint
+from tools import ABOUT_WARNING, definition, environment, field, kiplint
 
 sys.path.insert(0, str(ROOT / ".github/action"))
 
 import run as action_run
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+DEFAULTS = {name: str(item.get("default", "")) for name, item in ACTION["inputs"].items()}
 MATCHER = ROOT / ".github/action/matcher.json"
-SUFFIXES = ("Request", "Response")
+COMMANDS = {"error", "warning", "notice", "group", "endgroup", "add-matcher", "remove-matcher", "add-mask", "debug"}
+
+
+class Annotation(NamedTuple):
+    """A note on a file: its level, where it stands (`file:line:col-endLine:endColumn`), its title and its text."""
+
+    level: str
+    place: str
+    title: str
+    text: str
+
+
+class Outcome(NamedTuple):
+    """How the step ended, and what the runner makes of what it printed and wrote."""
+
+    code: int
+    annotations: list[Annotation]
+    others: list[tuple[str, str]]
+    """The other commands with their data."""
+    lines: list[str]
+    summary: str
+    outputs: dict[str, str]
+
+
+def read_log(output: str) -> tuple[list[Annotation], list[tuple[str, str]], list[str]]:
+    """The annotations, the other commands, and the lines of text, as GitHub's runner reads them.
+
+    A command is `::name k=v,k=v::data` at the beginning of a line, or `##[name k=v;k=v]data` anywhere.
+    """
+    annotations: list[Annotation] = []
+    others: list[tuple[str, str]] = []
+    lines: list[str] = []
+    token = ""
+    for line in output.split("\n"):
+        new = re.match(r"\s*::([^ :]+)(?: (.*?))?::(.*)", line)
+        old = re.search(r"##\[([^ \]]+)(?: ([^\]]*))?\](.*)", line)
+        known = {token} if token else COMMANDS | {"stop-commands"}
+        match = next((match for match in (new, old) if match and match[1] in known), None)
+        if match is None:
+            lines.append(line)
+            continue
+        name, data = match[1], unescape(match[3])
+        if name in (token, "stop-commands"):
+            token = "" if token else data
+        elif name in ("error", "warning", "notice"):
+            pairs = [pair.partition("=") for pair in re.split("[,;]", match[2] or "")]
+            values = {key.strip(): unescape(value) for key, _, value in pairs}
+            start, end = (
+                ":".join(values[key] for key in keys if key in values)
+                for keys in (("file", "line", "col"), ("endLine", "endColumn"))
+            )
+            annotations.append(Annotation(name, f"{start}-{end}" if start else "", values.get("title", ""), data))
+        elif name != "endgroup":
+            others.append((name, data))
+    return annotations, others, lines
+
+
+def unescape(text: str) -> str:
+    """Workflow commands escape as URLs do, but only `%`, line ends, colons and commas."""
+    return re.sub("%(25|0D|0A|3A|2C)", lambda match: unquote(match[0]), text)
+
+
+def run_action(workspace: Path, event: str, payload: Mapping[str, Any], **inputs: str) -> Outcome:
+    """Run the last step of the action for an event, with inputs (`_` for `-`).
+
+    This checkout stands where the installation would be.
+    """
+    machine = workspace.parent / "machine"
+    (machine / "temp").mkdir(parents=True, exist_ok=True)
+    for name, what in (("kiplint", "src"), ("rules", "rules"), ("fixtures", "fixtures")):
+        if not (machine / "temp" / name).exists():
+            (machine / "temp" / name).symlink_to(ROOT / what)
+    values = DEFAULTS | {name.replace("_", "-"): value for name, value in inputs.items()}
+    assert values.keys() == DEFAULTS.keys()
+    step = ACTION["runs"]["steps"][-1]
+    texts = {"event.json": json.dumps(payload), "script.sh": step["run"], "output": "", "summary": ""}
+    write(machine, {name: text.encode() for name, text in texts.items()})
+    env = environment(
+        INPUTS=json.dumps(values),
+        CI="true",
+        GITHUB_ACTIONS="true",
+        GITHUB_ACTION_PATH=str(ROOT),
+        GITHUB_EVENT_NAME=event,
+        GITHUB_EVENT_PATH=str(machine / "event.json"),
+        GITHUB_OUTPUT=str(machine / "output"),
+        GITHUB_SHA="",
+        GITHUB_STEP_SUMMARY=str(machine / "summary"),
+        GITHUB_WORKSPACE=str(workspace),
+        RUNNER_TEMP=str(machine / "temp"),
+        PATH=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+    )
+    words = [step["shell"], "--noprofile", "--norc", "-e", "-o", "pipefail", machine / "script.sh"]
+    process = subprocess.run(
+        words, cwd=workspace, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
+    output = process.stdout.decode()
+    assert "Traceback" not in output, output
+    outputs = dict(line.split("=", 1) for line in (machine / "output").read_text("utf-8").splitlines())
+    return Outcome(process.returncode, *read_log(output), (machine / "summary").read_text("utf-8"), outputs)
 
 
 def thing(**fields: dict[str, Any]) -> dict[str, bytes]:
     """A request and a response; `request` and `response` name a field more of the one and the other."""
     result = {}
-    for suffix in SUFFIXES:
+    for suffix in ("Request", "Response"):
         more = [fields[suffix.lower()]] if suffix.lower() in fields else []
         common: dict[str, Any] = {"validVersions": "0-1", "flexibleVersions": "0+", "type": suffix.lower()}
         if suffix == "Request":
@@ -61,39 +162,17 @@ def workspace(faultless: Path, tmp_path: Path) -> Path:
     return shutil.copytree(faultless, tmp_path / "work tree")
 
 
-@pytest.fixture
-def runner(workspace: Path, tmp_path: Path) -> Runner:
-    return Runner(workspace, tmp_path / "machine")
+def pull_request(workspace: Path, **inputs: str) -> Outcome:
+    """A run for a pull request that goes into the first commit."""
+    base = git(workspace, "rev-list", "--max-parents=0", "HEAD")
+    return run_action(workspace, "pull_request", {"pull_request": {"base": {"sha": base}}}, **inputs)
 
 
-def pull_request(runner: Runner, base: str = "", **inputs: str) -> Outcome:
-    """A run for a pull request that goes into a base, the first commit unless another is given."""
-    base = base or git(runner.workspace, "rev-list", "--max-parents=0", "HEAD")
-    return runner.run("pull_request", {"pull_request": {"base": {"sha": base}}}, **inputs)
-
-
-def plain(summary: str) -> str:
-    """A summary without the marks that keep GitHub from linking what looks like a commit."""
-    return summary.replace("<!-- -->", "")
-
-
-def change(workspace: Path, files: Mapping[str, bytes]) -> str:
-    """Commit files; the id of the commit."""
+def change(workspace: Path, files: Mapping[str, bytes]) -> None:
+    """Commit files."""
     write(workspace, files)
     git(workspace, "add", "-A")
     git(workspace, "commit", "-q", "-m", "head")
-    return git(workspace, "rev-parse", "HEAD")
-
-
-def test_nothing_is_wrong(runner: Runner) -> None:
-    outcome = pull_request(runner)
-    assert outcome.code == 0
-    assert outcome.outputs == {"errors": "0", "warnings": "0", "infos": "0", "status": "ok"}
-    assert outcome.log.annotations == []
-    assert outcome.log.groups == ["kiplint review"]
-    assert "2 files checked, no findings" in outcome.log.lines
-    base = git(runner.workspace, "rev-parse", "--short", "HEAD")
-    assert plain(outcome.summary) == f"## kiplint review\n\n### no findings in 2 files, compared with {base}.\n\n\n"
 
 
 GAP_SAID = "tag 1 of Size comes after a gap: no field of ThingRequest has tag 0; tags count up from 0 without gaps"
@@ -133,17 +212,109 @@ Breaks nothing:
 """
 
 
-def test_a_pull_request_with_faults(runner: Runner) -> None:
-    change(runner.workspace, thing(request=GAP, response=UNTOLD))
-    outcome = pull_request(runner)
-    assert outcome.log.annotations == FAULTS
-    base = git(runner.workspace, "rev-parse", "--short", "HEAD~1")
-    assert plain(outcome.summary) == SUMMARY.replace("BASE", base)
-    assert outcome.outputs == {"errors": "2", "warnings": "1", "infos": "0", "status": "findings"}
-    assert outcome.code == 1
-    assert outcome.log.groups == ["kiplint review"]
-    assert outcome.log.matchers == [str(MATCHER)]
-    assert f"error[tags/gap]: {GAP_SAID}" in outcome.log.lines
+PATTERNS: list[dict[str, Any]] = [
+    matcher["pattern"][0] for matcher in json.loads(MATCHER.read_text("utf-8"))["problemMatcher"]
+]
+
+
+def read(line: str) -> list[dict[str, str]]:
+    """What the problem matcher, which is for later steps, makes of a line."""
+    result = [(pattern, re.search(pattern["regexp"], line)) for pattern in PATTERNS]
+    keys = ("file", "line", "column", "severity", "code", "message")
+    return [{key: match[keys_of[key]] for key in keys if key in keys_of} for keys_of, match in result if match]
+
+
+def test_a_pull_request_with_faults(workspace: Path) -> None:
+    change(workspace, thing(request=GAP, response=UNTOLD))
+    outcome = pull_request(workspace, formats="sarif=k.sarif json=k.json", rollout="true")
+    lagging = [annotation for annotation in outcome.annotations if annotation.title == "kip-1313/v3-missing"]
+    assert [annotation for annotation in outcome.annotations if annotation not in lagging] == FAULTS
+    assert (len(lagging), outcome.code) == (1, 1)
+    assert outcome.outputs == {"errors": "3", "warnings": "1", "infos": "0", "status": "findings"}
+    assert outcome.others == [("group", "kiplint review"), ("add-matcher", str(MATCHER))]
+    assert f"error[tags/gap]: {GAP_SAID}" in outcome.lines
+    assert [line for line in outcome.lines if read(line)] == []
+    run = valid_run(json.loads((workspace / "k.sarif").read_text("utf-8")))
+    document = json.loads((workspace / "k.json").read_text("utf-8"))
+    assert run["automationDetails"]["id"] == "kiplint/review/"
+    assert [(finding["rule"], finding["origin"], finding["breaks"]) for finding in document["findings"]] == [
+        ("tags/gap", "check", "none"),
+        ("compat/layout-changed", "diff", "wire"),
+        ("kip-1313/v3-missing", "rollout", "none"),
+        ("style/about-missing", "check", "none"),
+    ]
+    rules = [finding["rule"] for finding in document["findings"]]
+    assert sorted(result["ruleId"] for result in run["results"]) == sorted(rules)
+    assert [addition["rule"] for addition in document["additions"]] == ["compat/new-tag"]
+    assert document["rollout"]["summary"]["missing"] == 1
+
+
+def test_the_summary_of_a_pull_request(workspace: Path) -> None:
+    change(workspace, thing(request=GAP, response=UNTOLD))
+    base = git(workspace, "rev-parse", "--short", "HEAD~1")
+    summary = pull_request(workspace, rollout="false").summary.replace("<!-- -->", "")  # which keeps GitHub from links
+    assert summary == SUMMARY.replace("BASE", base)
+
+
+def test_a_pull_request_without_faults(workspace: Path) -> None:
+    """What lies in its work tree is not run."""
+    names = ("kiplint", "typer", "msgspec", "json", "shlex", "pip", "hatchling", "sitecustomize")
+    change(workspace, {f"{name}.py": b"raise SystemExit('trapped')\n" for name in names})
+    outcome = pull_request(workspace)
+    assert (outcome.code, outcome.annotations) == (0, [])
+    assert outcome.outputs == {"errors": "0", "warnings": "0", "infos": "0", "status": "ok"}
+    assert "2 files checked, no findings" in outcome.lines
+
+
+NASTY = "A\n::error file=x,line=1::forged\r\n##[error]forged %0A::error::forged\u2028::warning::forged"
+
+
+@pytest.mark.parametrize("name", [NASTY, "x.json:1:1: error a/b forged", "::endgroup::"])
+def test_a_name_cannot_forge_an_annotation(workspace: Path, name: str) -> None:
+    both = definition(field("Id", "int32", about=name, tag=1), name=name, type="data", apiKey=None, about=name)
+    folder = "".join(char for char in name if char not in "/\r")
+    change(workspace, {f"schemas/{folder}/X.json": both, **thing(response=field(name, "int64"))})
+    outcome = pull_request(workspace)
+    for annotation in outcome.annotations:
+        assert re.fullmatch(r"[a-z0-9-]+/[a-z0-9-]+", annotation.title), annotation
+        assert annotation.place.startswith("schemas/"), annotation
+        assert "\n" not in annotation.text + annotation.place
+    assert "fields/invalid-name" in {annotation.title for annotation in outcome.annotations}
+    assert outcome.others == [("group", "kiplint review"), ("add-matcher", str(MATCHER))]
+    assert outcome.outputs.keys() == {"errors", "warnings", "infos", "status"}
+    assert sum(int(outcome.outputs[key]) for key in ("errors", "warnings", "infos")) == len(outcome.annotations)
+    assert not [line for line in outcome.summary.splitlines() if line.startswith(("::", "##["))]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "title", "expected"),
+    [
+        ({"rollout": "yes"}, "kiplint", "rollout: auto, true or false, not yes"),
+        ({"paths": "--help"}, "kiplint review", "no such file or directory: --help"),
+        ({"fail_on": "errors"}, "kiplint", "Invalid value for '--fail-on'"),
+    ],
+)
+def test_a_mistake_is_an_error(workspace: Path, inputs: dict[str, str], title: str, expected: str) -> None:
+    outcome = run_action(workspace, "push", {}, **inputs)
+    assert (outcome.code, outcome.outputs["status"]) == (2, "error")
+    (annotation,) = outcome.annotations
+    assert (annotation.level, annotation.place, annotation.title) == ("error", "", title)
+    assert expected in annotation.text
+
+
+@pytest.mark.parametrize("color", ["", "1"])
+def test_the_matcher_reads_concise_lines(workspace: Path, color: str) -> None:
+    parts = [
+        field("Kind", about="Which part."),
+        field("Size", "string", "1+", nullableVersions="1+", default="null", about="How large."),
+    ]
+    write(workspace, thing(request=GAP, response=field("Parts", "[]Part", about="All parts.", fields=parts)))
+    result = kiplint("check", ".", "--output-format", "concise", cwd=workspace, env={"FORCE_COLOR": color})
+    assert ("\x1b[" in result.out) == bool(color)
+    [error], [warning] = map(read, result.out.splitlines())
+    assert [*error.values()] == ["schemas/ThingRequest.json", "23", "7", "error", "tags/gap", GAP_SAID]
+    assert [*warning] == ["file", "line", "column", "code", "message"]
+    assert warning["message"].endswith('fails once it is set; write "ignorable": true')
 
 
 # The base
@@ -237,8 +408,6 @@ def test_a_merge_is_compared_with_its_first_parent(
 
 # The command line
 
-DEFAULTS = {name: str(item.get("default", "")) for name, item in ACTION["inputs"].items()}
-
 
 @pytest.mark.parametrize(
     ("inputs", "expected"),
@@ -260,153 +429,11 @@ def test_the_command_line(inputs: dict[str, str], expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("inputs", "title", "expected"),
-    [
-        ({"rollout": "yes"}, "kiplint", "rollout: auto, true or false, not yes"),
-        ({"formats": "junit"}, "kiplint", "formats: FORMAT=FILE, not junit"),
-        ({"paths": "'"}, "kiplint", "No closing quotation"),
-        ({"paths": "--help"}, "kiplint review", "no such file or directory: --help"),
-        ({"fail_on": "errors"}, "kiplint", "Invalid value for '--fail-on'"),
-        ({"base": "nowhere"}, "kiplint", "base: there is no revision nowhere, and it cannot be fetched: "),
-    ],
+    ("inputs", "expected"), [({"formats": "junit"}, "formats: FORMAT=FILE, not junit"), ({"paths": "'"}, "No closing")]
 )
-def test_a_mistake_is_an_error(runner: Runner, inputs: dict[str, str], title: str, expected: str) -> None:
-    outcome = runner.run("push", None, "", **inputs)
-    assert (outcome.code, outcome.outputs["status"]) == (2, "error")
-    (annotation,) = outcome.log.annotations
-    assert (annotation.level, annotation.place, annotation.title) == ("error", "", title)
-    assert expected in annotation.text
-
-
-# The run
-
-
-def test_a_configuration_that_cannot_be_read(runner: Runner) -> None:
-    change(runner.workspace, {"kiplint.toml": b"selct = []\n"})
-    outcome = runner.run("push")
-    assert (outcome.code, outcome.outputs["status"]) == (2, "error")
-    assert "selct is not a key of the configuration; did you mean select?" in outcome.log.annotations[0].text
-    assert outcome.summary.startswith("## kiplint review\n\nIt could not run: ")
-
-
-def test_nothing_need_fail_it(runner: Runner) -> None:
-    change(runner.workspace, thing(request=GAP, response=UNTOLD))
-    outcome = pull_request(runner, fail_on="never")
-    assert (outcome.code, outcome.outputs["status"], outcome.outputs["errors"]) == (0, "ok", "2")
-    assert outcome.log.annotations == FAULTS
-
-
-def test_the_configuration_of_a_pull_request_does_not_count(runner: Runner) -> None:
-    change(runner.workspace, {**thing(request=GAP), "kiplint.toml": b'ignore = ["*"]\n'})
-    outcome = pull_request(runner)
-    assert (outcome.code, outcome.outputs["errors"], outcome.outputs["warnings"]) == (1, "1", "1")
-    (note,) = (annotation for annotation in outcome.log.annotations if "the change sets" in annotation.text)
-    assert note.place.startswith("kiplint.toml")
-
-
-def sarif_runs(file: Path) -> list[Any]:
-    """The runs of a log, each of which is checked like a log with one run."""
-    document = json.loads(file.read_text("utf-8"))
-    return [valid_run({**document, "runs": [run]}) for run in document["runs"]]
-
-
-def test_reports_of_comparisons(runner: Runner) -> None:
-    """Each report has the findings of all commands, one for each cause."""
-    change(runner.workspace, thing(request=GAP, response=UNTOLD))
-    outcome = pull_request(runner, rollout="true", formats="junit=out/k.xml json=out/k.json")
-    assert outcome.code == 2
-    rows = [annotation.text for annotation in outcome.log.annotations if annotation.title.startswith("kiplint ")]
-    assert rows == ["cannot write out/k.xml: No such file or directory"]
-    (runner.workspace / "out").mkdir()
-    pull_request(runner, rollout="true", sarif_file="all.sarif", formats="junit=out/k.xml json=out/k.json")
-    rules = ["tags/gap", "compat/layout-changed", "kip-1313/v3-missing", "style/about-missing"]
-    (run,) = sarif_runs(runner.workspace / "all.sarif")
-    assert run["automationDetails"]["id"] == "kiplint/review/"
-    assert sorted(result["ruleId"] for result in run["results"]) == sorted(rules)
-    document = json.loads((runner.workspace / "out/k.json").read_text("utf-8"))
-    assert [(finding["rule"], finding["origin"], finding["breaks"]) for finding in document["findings"]] == [
-        ("tags/gap", "check", "none"),
-        ("compat/layout-changed", "diff", "wire"),
-        ("kip-1313/v3-missing", "rollout", "none"),
-        ("style/about-missing", "check", "none"),
-    ]
-    assert [addition["rule"] for addition in document["additions"]] == ["compat/new-tag"]
-    assert document["rollout"]["summary"]["missing"] == 1
-
-
-NASTY = "A\n::error file=x,line=1::forged\r\n##[error]forged %0A::error::forged\u2028::warning::forged"
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        NASTY,
-        "x.json:1:1: error a/b forged",
-        "::endgroup::",
-    ],
-)
-def test_a_name_cannot_forge_an_annotation(runner: Runner, name: str) -> None:
-    both = definition(field("Id", "int32", about=name, tag=1), name=name, type="data", apiKey=None, about=name)
-    folder = "".join(char for char in name if char not in "/\r")
-    change(runner.workspace, {f"schemas/{folder}/X.json": both, **thing(response=field(name, "int64"))})
-    outcome = pull_request(runner)
-    for annotation in outcome.log.annotations:
-        assert re.fullmatch(r"[a-z0-9-]+/[a-z0-9-]+", annotation.title), annotation
-        assert annotation.place.startswith("schemas/"), annotation
-        assert "\n" not in annotation.text
-        assert "\n" not in annotation.place
-    assert "fields/invalid-name" in {annotation.title for annotation in outcome.log.annotations}
-    assert (outcome.log.groups, outcome.log.matchers) == (
-        ["kiplint review"],
-        [str(MATCHER)],
-    )
-    assert set(outcome.outputs) == {"errors", "warnings", "infos", "status"}
-    count = sum(int(value) for key, value in outcome.outputs.items() if key != "status")
-    assert count == len(outcome.log.annotations)
-    assert not [line for line in outcome.summary.splitlines() if line.startswith(("::", "##["))]
-
-
-TRAPS = {
-    f"{name}.py": b"raise SystemExit('trapped')\n"
-    for name in ("kiplint", "typer", "msgspec", "json", "shlex", "pip", "hatchling", "sitecustomize")
-}
-
-
-def test_what_lies_in_the_work_tree_is_not_run(runner: Runner) -> None:
-    change(runner.workspace, TRAPS)
-    assert pull_request(runner).code == 0
-
-
-PATTERNS: list[dict[str, Any]] = [
-    matcher["pattern"][0] for matcher in json.loads(MATCHER.read_text("utf-8"))["problemMatcher"]
-]
-
-
-def read(line: str) -> list[dict[str, str]]:
-    """What the problem matcher, which is for later steps, makes of a line."""
-    result = [(pattern, re.search(pattern["regexp"], line)) for pattern in PATTERNS]
-    keys = ("file", "line", "column", "severity", "code", "message")
-    return [{key: match[keys_of[key]] for key in keys if key in keys_of} for keys_of, match in result if match]
-
-
-@pytest.mark.parametrize("color", ["", "1"])
-def test_the_matcher_reads_concise_lines(workspace: Path, color: str) -> None:
-    parts = [
-        field("Kind", about="Which part."),
-        field("Size", "string", "1+", nullableVersions="1+", default="null", about="How large."),
-    ]
-    write(workspace, thing(request=GAP, response=field("Parts", "[]Part", about="All parts.", fields=parts)))
-    result = kiplint("check", ".", "--output-format", "concise", cwd=workspace, env={"FORCE_COLOR": color})
-    assert ("\x1b[" in result.out) == bool(color)
-    [error], [warning] = map(read, result.out.splitlines())
-    assert [*error.values()] == ["schemas/ThingRequest.json", "23", "7", "error", "tags/gap", GAP_SAID]
-    assert [*warning] == ["file", "line", "column", "code", "message"]
-    assert warning["message"].endswith('fails once it is set; write "ignorable": true')
-
-
-def test_nothing_else_is_a_finding_to_the_matcher(runner: Runner) -> None:
-    change(runner.workspace, thing(request=GAP, response=UNTOLD))
-    assert [line for line in pull_request(runner).log.lines if read(line)] == []
+def test_mistakes_in_inputs(inputs: dict[str, str], expected: str) -> None:
+    with pytest.raises((action_run.ActionError, ValueError), match=expected):
+        list(action_run.words({**DEFAULTS, "base": "none", **inputs}, {}))
 
 
 def test_the_steps_are_safe() -> None:
