@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import msgspec
@@ -49,21 +48,13 @@ def test_text_of_a_connection(repo: Path) -> None:
     ]
 
 
-def test_refused_is_exit_1(repo: Path) -> None:
+def test_what_is_refused_comes_first(repo: Path) -> None:
     result = run(repo, "refused", "client", "broker")
     assert (result.code, result.err) == (1, "")
     first = result.out.partition("All RPCs\n")[2].splitlines()[1]
     assert first.startswith(
         "  42   DeleteGroups               0-2     0-3     2        2, 1      broker answers version 2"
     )
-
-
-def test_json_is_as_documented(repo: Path) -> None:
-    result = run(repo, "refused", "client", "broker", "--output-format", "json")
-    assert result.code == 1
-    document = json.loads(result.out)
-    assert [*document] == ["version", "client", "brokers", "exchanges", "rpcs", "summary"]
-    assert msgspec.convert(document, Negotiation).in_trouble
 
 
 def test_revisions(history: Path, tmp_path: Path) -> None:

@@ -64,46 +64,45 @@ def entries(**options: Any) -> list[tuple[str, str]]:
 SIZE = field("Size", "int64", about="How large.")
 
 
+RESPONSE = things(OLD)["schemas/ThingResponse.json"]
+TAGGED = {"tag": 0, "taggedVersions": "0+"}
+
+
 @pytest.mark.parametrize(
-    "files",
+    ("files", "expected", "additions"),
     [
-        {"schemas/ThingResponse.json": b"// Another comment.\n" + things(OLD)["schemas/ThingResponse.json"]},
-        {"schemas/ThingResponse.json": things(OLD)["schemas/ThingResponse.json"].replace(b'  "type"', b'    "type"')},
-        {"README.md": b"Nothing about schemas."},
+        ({"schemas/ThingResponse.json": b"// Another comment.\n" + RESPONSE}, [], []),
+        ({"schemas/ThingResponse.json": RESPONSE.replace(b'  "type"', b'    "type"')}, [], []),
+        ({"README.md": b"Nothing about schemas."}, [], []),
+        (things(OLD | {"about": "An older mistake."}), [], []),
+        (things(OLD, SIZE | TAGGED), [], ["compat/new-tag"]),
+        (
+            things(OLD, SIZE | {"about": ""}),
+            [("compat/layout-changed", "wire"), ("style/about-missing", "none")],
+            [],
+        ),
     ],
-    ids=("comment", "indentation", "elsewhere"),
 )
-def test_comments_and_untouched_lines_are_not_reported(checkout: Path, files: dict[str, bytes]) -> None:
+def test_what_a_change_brings_and_breaks(
+    checkout: Path, files: dict[str, bytes], expected: list[tuple[str, str]], additions: list[str]
+) -> None:
     write(checkout, files)
     result = review()
-    assert (result.findings, result.additions, result.older, result.status) == ((), (), 1, "ok")
+    assert [(entry.rule, entry.breaks) for entry in result.findings] == expected
+    assert [change.rule for change in result.additions] == additions
+    assert (result.older, result.status) == (1, "findings" if expected else "ok")
 
 
 def test_a_moved_file_is_moved(checkout: Path) -> None:
     git(checkout, "mv", "schemas", "messages")
     assert entries() == []
-
-
-def test_what_a_change_brings_and_breaks(checkout: Path) -> None:
-    write(checkout, things(OLD, SIZE | {"about": ""}))
-    assert entries() == [("compat/layout-changed", "wire"), ("style/about-missing", "none")]
-    assert review().status == "findings"
-    assert review(fail_on_breaks=["storage"], fail_on="warning").status == "findings"
-    assert review(fail_on="never").status == "ok"
-
-
-def test_older_findings_need_no_base(checkout: Path) -> None:
-    write(checkout, things(OLD | {"about": "An older mistake."}))
-    assert entries() == []
     assert entries(base="none") == [("fields/unknown-type", "none")]
 
 
-def test_additions_are_not_findings(checkout: Path) -> None:
-    tagged = field("Size", "int64", about="How large.", tag=0, taggedVersions="0+")
-    write(checkout, things(OLD, tagged))
-    result = review()
-    assert [change.rule for change in result.additions] == ["compat/new-tag"]
-    assert (result.findings, result.status) == ((), "ok")
+def test_what_fails(checkout: Path) -> None:
+    write(checkout, things(OLD, SIZE | {"about": ""}))
+    assert review(fail_on_breaks=["storage"], fail_on="warning").status == "findings"
+    assert review(fail_on="never").status == "ok"
 
 
 def test_one_entry_for_a_cause(checkout: Path) -> None:
@@ -138,49 +137,6 @@ def test_infos_are_counted(checkout: Path) -> None:
     assert output.splitlines()[-1].endswith("; --all lists the infos. `kiplint explain RULE` explains a rule.")
     assert "about-missing" not in output
     assert "style/about-missing" in kiplint("review", "--output-format", "concise", cwd=checkout).out
-
-
-def test_of_more_than_ten_entries_warnings_take_a_line_each(checkout: Path) -> None:
-    tagged = [
-        field(f"F{tag}", about="It.", tag=tag, taggedVersions="0+", ignorable="true" if tag else True)
-        for tag in range(12)
-    ]
-    write(checkout, things(OLD | {"name": "Other"}, *tagged))
-    output = kiplint("review", cwd=checkout).out
-    assert output.count(": warning[shape/coerced-value]: [*] ") == 11
-    assert output.count(" --> ") == output.count("error[")
-
-
-class TestReleased:
-    """Which versions are released."""
-
-    def test_the_tags_of_releases_by_themselves(self, checkout: Path) -> None:
-        commit(
-            checkout,
-            things(OLD, validVersions="0-2")
-            | {"schemas/ThingRequest.json": definition_of("Request", validVersions="0-2")},
-        )
-        later = field("Later", "int32", "2+", about="Comes later.", ignorable=True)
-        git(checkout, "checkout", "-q", "-b", "topic")
-        commit(
-            checkout,
-            things(OLD, later, validVersions="0-2")
-            | {"schemas/ThingRequest.json": definition_of("Request", validVersions="0-2")},
-        )
-        assert [rule for rule, _ in entries() if rule.startswith("compat/")] == []
-        assert review().released == ("1.0.0",)
-        assert ("compat/layout-changed", "wire") in entries(released=["trunk"])
-
-    def test_tags_of_something_else_are_not_releases(self, checkout: Path) -> None:
-        git(checkout, "tag", "-d", "1.0.0")
-        git(checkout, "checkout", "-q", "--orphan", "site")
-        git(checkout, "rm", "-q", "-r", "-f", ".")
-        commit(checkout, {"README.md": b"A site."})
-        git(checkout, "tag", "2.0.0")
-        git(checkout, "checkout", "-q", "trunk")
-        write(checkout, things(OLD, SIZE))
-        assert review().released == ()
-        assert entries() == [("compat/layout-changed", "wire")]
 
 
 def test_one_map_of_headers_gives_a_summary_that_is_read(tmp_path: Path) -> None:
@@ -264,25 +220,15 @@ def test_a_path_that_the_base_lacks(checkout: Path) -> None:
     assert "schemas/OtherRequest.json is not in 1.0.0, so there is nothing to compare it with" in result.notes
 
 
-class TestHeaders:
-    """KIP-1313 and other readers, once a definition has headerVersions."""
-
-    @pytest.fixture
-    def checkout_with_headers(self, checkout: Path) -> Path:
-        request, response = (
-            definition_of("Request", headerVersions={"0+": "2"}),
-            definition_of("Response", OLD, headerVersions={"0+": "1"}),
-        )
-        commit(checkout, {"schemas/ThingRequest.json": request, "schemas/ThingResponse.json": response})
-        return checkout
-
-    def test_the_state_is_a_remark(self, checkout_with_headers: Path) -> None:
-        result = review(base="1.0.0")
-        assert (result.findings, [row.status for row in result.rollout]) == ((), ["missing"])
-
-    def test_they_are_findings_on_request(self, checkout_with_headers: Path) -> None:
-        rules = [rule for rule, _ in entries(base="1.0.0", rollout="always")]
-        assert rules == ["kip-1313/v3-missing"]
+def test_the_rollout_is_a_remark_or_findings(checkout: Path) -> None:
+    request, response = (
+        definition_of("Request", headerVersions={"0+": "2"}),
+        definition_of("Response", OLD, headerVersions={"0+": "1"}),
+    )
+    commit(checkout, {"schemas/ThingRequest.json": request, "schemas/ThingResponse.json": response})
+    result = review(base="1.0.0")
+    assert (result.findings, [row.status for row in result.rollout]) == ((), ["missing"])
+    assert entries(base="1.0.0", rollout="always") == [("kip-1313/v3-missing", "none")]
 
 
 PACK = """{ pack: "mine", title: "Mine.", rules: [

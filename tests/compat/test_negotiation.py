@@ -10,7 +10,7 @@ import pytest
 from compat.served import NOT_SERVED
 from kiplint.compat.negotiation import TROUBLE, Negotiation, RpcRow, broker_side, client_side, negotiate
 from kiplint.compat.roles import BETWEEN_NODES, OF_CLIENTS, OF_KRAFT, Mode, default_mode, modes_of
-from kiplint.compat.tree import load, make_tree
+from kiplint.compat.tree import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from tools import field, message, rpc
@@ -20,9 +20,7 @@ API_VERSIONS = 18
 
 
 def read_set(folder: Path) -> tuple[str, SchemaSet]:
-    files = [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.json"))]
-    assert files
-    return folder.name, make_tree(folder.name, [("", files)]).main
+    return folder.name, load(folder).main
 
 
 def api_versions(valid: str, *, software: bool = True, **others: Any) -> tuple[Message, Message]:
