@@ -166,7 +166,8 @@ def check_sets(options: CheckOptions) -> CheckResult:
     baseline, base, read = _baseline(options), _base(options), _read(options)
     fixes = _fixes(options, read, base, baseline) if options.fix or options.diff else None
     results = fixes.results if fixes else [_check_set(options, base, schemas) for schemas in read.sets]
-    everything, sources = _in_order(results), _sources(results)
+    everything = tuple(sorted((item for result in results for item in result.findings), key=attrgetter("path")))
+    sources = _sources(results)
     recent = _recent(everything, sources, base)
     messages = sum(result.messages for result in results)
     if fixes and options.writes:
@@ -175,7 +176,7 @@ def check_sets(options: CheckOptions) -> CheckResult:
     if baseline:
         is_whole = base is None and messages == len(read.paths)
         new = apply_baseline(recent, options.rules, baseline, options.names, is_whole=is_whole)
-    notes = [*_notes(options, read, results), *new.notes]
+    notes = [*_notes(options, read), *new.notes]
     if fixes:
         others = len(everything) - len(new.findings)
         notes += fixes.notes(new.findings, others, is_written=options.writes, unsafe=options.unsafe_fixes)
@@ -296,9 +297,8 @@ def _fixes(options: CheckOptions, read: _Read, base: BaseState | None, baseline:
         unsafe=options.unsafe_fixes,
         releases=cache(partial(_fixed_releases, options)),
     )
-    fixes.older = (
-        0 if base else count_fixable(visible, options.unsafe_fixes) - count_fixable(recent, options.unsafe_fixes)
-    )
+    if base is None:
+        fixes.older = count_fixable(visible, options.unsafe_fixes) - count_fixable(recent, options.unsafe_fixes)
     return fixes
 
 
@@ -345,11 +345,6 @@ def _sources(results: Iterable[Result]) -> dict[str, bytes]:
     return {path: data for result in results for path, data in result.sources.items()}
 
 
-def _in_order(results: Iterable[Result]) -> tuple[Finding, ...]:
-    """The findings by file."""
-    return tuple(sorted((finding for result in results for finding in result.findings), key=attrgetter("path")))
-
-
 def _recent(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: BaseState | None) -> tuple[Finding, ...]:
     """The findings that the base does not have."""
     if base is None:
@@ -359,8 +354,8 @@ def _recent(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: B
     return new_since(findings, sources, base)
 
 
-def _notes(options: CheckOptions, read: _Read, results: Iterable[Result]) -> Iterator[str]:
-    """What is empty, is not followed, or has a wrong name; and which versions are released, if that is asked."""
+def _notes(options: CheckOptions, read: _Read) -> Iterator[str]:
+    """What is empty or not followed; and which versions are released, if that is asked."""
     yield from read.empty
     if links := [*dict.fromkeys(link for schemas in read.sets for link in schemas.links)]:
         yield f"{plural(len(links), 'link')} not followed: {first_of(links, 3)}"
