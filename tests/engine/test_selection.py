@@ -10,7 +10,7 @@ import pytest
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.ruleset import make_ruleset
-from tools import complaint
+from tools import check, complaint, definition
 
 
 def rule(name: str, severity: Any = "error", on: Any = "warning", **params: Any) -> Rule:
@@ -144,3 +144,12 @@ def test_params_that_do_not_fit(values: dict[str, Any], problem: str) -> None:
 def test_params_of_no_rule(name: str, problem: str) -> None:
     config = Config(rules={name: RuleTable({"x": 1})})
     assert complaint(lambda: make_ruleset(config, RULES)) == problem
+
+
+def test_params_that_a_rule_cannot_take() -> None:
+    config = Config(rules={"kip-1313/frozen-rpc": RuleTable({"frozen": {"X": "0-x"}})})
+    error = complaint(lambda: check(definition(), config))
+    assert error.endswith(
+        """kip-1313/frozen-rpc fails: is not "N", "N-M", "N+" or "none"; correct its params in the configuration: """
+        "{'frozen': {'X': '0-x'}, 'headers': {'request': 1, 'response': 0}}"
+    )

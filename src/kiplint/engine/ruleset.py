@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from kiplint.engine import packs
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Location, location_of
-from kiplint.engine.language import Expressions, split_location
+from kiplint.engine.language import Expressions, as_text, split_location
 from kiplint.engine.rule import LEVELS, Case, FieldRequirement, Level, Rule, RuleSpec
 from kiplint.model.fields import Container, Field
 from kiplint.text.files import DISK, Disk
@@ -227,6 +227,8 @@ class RuleSet:
                 violations += rule.violations(elements)
             except Exception as error:
                 text = f"{rule.rule.origin}: {rule.rule.id} fails: {error or type(error).__name__}"
+                if rule.rule.params != rule.rule.spec.params:
+                    text = f"{text}; correct its params in the configuration: {as_text(str(rule.rule.params))}"
                 raise UsageError(text) from error
         superseded = {
             (id(violation.element), rule)
