@@ -13,16 +13,7 @@ from kiplint.sources import git as sources_git
 from kiplint.sources.git import open_repository
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import SourceError
-from sources.support import (
-    GOOD,
-    commit,
-    error,
-    git,
-    make_repository,
-    paths,
-    sets,
-    write,
-)
+from sources.support import GOOD, commit, error, git, make_repository, paths, sets, write
 
 MESSAGE = "clients/message"
 BOTH = [f"1.0.0:{MESSAGE}/ARequest.json", f"1.0.0:{MESSAGE}/AResponse.json"]

@@ -23,7 +23,7 @@ from kiplint.limits import INPUT_BYTES
 from kiplint.model.headers import API_VERSIONS, header_of
 from kiplint.model.message import Message
 from kiplint.render.json import pretty
-from kiplint.render.report import RunResult
+from kiplint.render.report import RunResult, Status
 from kiplint.render.table import BOLD, SEVERITY, fold, paint, width_of
 from kiplint.sources.disk import STDIN, read_input
 from kiplint.text.decode import NOT_JSON
@@ -190,11 +190,9 @@ class _Decoder:
 
     def result(self, frames: Sequence[DecodedObject]) -> DecodeResult:
         """The result, whose status tells of problems, and of definitions that cannot be read."""
-        has_problems = any(frame.problems for frame in frames)
-        status: Literal["ok", "findings", "error"] = "findings" if has_problems else "ok"
-        return DecodeResult(
-            frames=tuple(frames), status="error" if self.unparsable else status, unparsable=self.unparsable
-        )
+        status: Status = "findings" if any(frame.problems for frame in frames) else "ok"
+        status = "error" if self.unparsable else status
+        return DecodeResult(frames=tuple(frames), status=status, unparsable=self.unparsable)
 
     def line(self, text: bytes) -> DecodedObject:
         """Decode a line of JSON."""
