@@ -1,4 +1,4 @@
-"""The limits on untrusted input, and the counter of what a run has left.
+"""The limits on untrusted input.
 
 SECURITY.md lists them in this order. No option changes them, except where the remedy names it.
 """
@@ -31,21 +31,6 @@ class Limit(int):
     def exceeded(self, name: str) -> str:
         """The line about an input that has more: the limit, its figure, and the remedy."""
         return f"{name} has more than {self.figure}" + (f"; {self.remedy}" if self.remedy else "")
-
-
-class Counter:
-    """The remaining amount of something that a run may use: `most` at first; `left` is negative once it used more."""
-
-    __slots__ = ("left", "most")
-
-    def __init__(self, most: int) -> None:
-        self.left: int = most
-        self.most: int = most
-
-    def take(self, count: int) -> bool:
-        """Subtract a count, and return whether it was still available."""
-        self.left -= count
-        return self.left >= 0
 
 
 FINDING = "a finding"

@@ -141,10 +141,10 @@ def test_every_command_takes_the_configuration_else_the_tags_else_the_base(tmp_p
     shell(tmp_path, "git tag 4.1.0-rc1", "git tag latest")
     assert {notes(tmp_path, *command) for command in commands} == {"HEAD~1, as there are no release tags"}
     shell(tmp_path, "git tag 4.1.0", "git tag v4.2.0 HEAD~1")
-    assert {notes(tmp_path, *command) for command in commands} == {"2 releases (v4.2.0 and 4.1.0)"}
+    assert {notes(tmp_path, *command) for command in commands} == {"2 releases (v4.2.0, 4.1.0)"}
     for command in commands:
         if command[0] != "check":
-            assert notes(tmp_path, *command, "--released", "4*") == "2 releases (4.1.0 and 4.1.0-rc1)"
+            assert notes(tmp_path, *command, "--released", "4*") == "2 releases (4.1.0, 4.1.0-rc1)"
     (tmp_path / "kiplint.toml").write_text('released = ["v*"]')
     shell(tmp_path, "git add -A", f"{GIT} commit -qm three", f"{GIT} commit -qm four --allow-empty")
     assert {notes(tmp_path, *command) for command in commands} == {"1 release (v4.2.0)"}
@@ -163,8 +163,8 @@ def test_a_head_that_is_a_revision_is_compared_with_the_releases_before_it(
         write(tmp_path / "set", "0", field("A", kind))
         shell(tmp_path, "git add -A", f"{GIT} commit -qm {tag} --allow-empty", f"git tag {tag}")
     for old, new, released in (
-        ("1.0.0:", "2.0.0:", "2 releases (1.0.1 and 1.0.0)"),
-        ("1.0.1:", "HEAD~1:", "2 releases (1.0.1 and 1.0.0)"),
+        ("1.0.0:", "2.0.0:", "2 releases (1.0.1, 1.0.0)"),
+        ("1.0.1:", "HEAD~1:", "2 releases (1.0.1, 1.0.0)"),
         ("2.1.0:", "1.0.0:", "1 release (2.1.0)"),
     ):
         result = kiplint.diff(old, new, released=["*.*.*"])

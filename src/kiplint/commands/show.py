@@ -11,12 +11,12 @@ from msgspec import UNSET, Meta, UnsetType
 
 from kiplint.cli.options import FormOption, RepositoryOption
 from kiplint.cli.output import present
-from kiplint.compat.tree import Tree, layout_intervals, load, unparsable_files
+from kiplint.compat.tree import Tree, load, require_limits, unparsable_files
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.model import layout as wire
 from kiplint.model.headers import header_of
-from kiplint.model.layout import Layout, Slot
+from kiplint.model.layout import Layout, Slot, headed_intervals
 from kiplint.model.message import Message
 from kiplint.render.report import RunResult
 from kiplint.render.table import BOLD, DIM, Cell, paint, table, width_of
@@ -159,7 +159,8 @@ def _version(text: str, message: Message) -> VersionRange:
 
 
 def _message(message: Message, only: VersionRange) -> MessageObject:
-    layouts = [_layout(message, versions) for versions in layout_intervals(message) if versions & only]
+    require_limits(message)
+    layouts = [_layout(message, versions) for versions in headed_intervals(message) if versions & only]
     return MessageObject(message.name, message.type, message.api_key, str(message.valid), layouts)
 
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
-from msgspec import to_builtins
 
 from kiplint.engine.finding import Location
 from kiplint.engine.language import register
@@ -51,8 +50,6 @@ class Kind(NamedTuple):
     policies: Policies
     key: str = ""
     """The property."""
-    attribute: str = ""
-    """The attribute with the value of the property, for a change of that property alone."""
     message_key: str = ""
     """The property of the message to point to where no field is the cause."""
 
@@ -67,19 +64,19 @@ _RELEASED: Final[Policies] = ("rule", "none", "none", "none")
 KINDS: Final[Mapping[str, Kind]] = {
     "message-removed": Kind(_PROPERTY),
     "new-message": Kind(_NEW),
-    "message-renamed": Kind(_PROPERTY, "name", "name"),
-    "type-changed": Kind(_PROPERTY, "type", "type"),
-    "api-key-changed": Kind(_PROPERTY, "apiKey", "api_key"),
+    "message-renamed": Kind(_PROPERTY, "name"),
+    "type-changed": Kind(_PROPERTY, "type"),
+    "api-key-changed": Kind(_PROPERTY, "apiKey"),
     "api-key-reused": Kind(_KNOWN, "apiKey"),
     "record-type-moved": Kind(_PROPERTY, "apiKey"),
-    "version-dropped": Kind(_PROPERTY, "validVersions", "valid"),
-    "new-version": Kind(_NEW, "validVersions", "valid"),
-    "gap-in-versions": Kind(_PROPERTY, "validVersions", "valid"),
+    "version-dropped": Kind(_PROPERTY, "validVersions"),
+    "new-version": Kind(_NEW, "validVersions"),
+    "gap-in-versions": Kind(_PROPERTY, "validVersions"),
     "released-unstable": Kind(_RELEASED, "latestVersionUnstable"),
-    "listener-removed": Kind(_PROPERTY, "listeners", "listeners"),
-    "listener-added": Kind(_PROPERTY, "listeners", "listeners"),
-    "deprecated": Kind(_PROPERTY, "deprecatedVersions", "deprecated"),
-    "undeprecated": Kind(_PROPERTY, "deprecatedVersions", "deprecated"),
+    "listener-removed": Kind(_PROPERTY, "listeners"),
+    "listener-added": Kind(_PROPERTY, "listeners"),
+    "deprecated": Kind(_PROPERTY, "deprecatedVersions"),
+    "undeprecated": Kind(_PROPERTY, "deprecatedVersions"),
     "frozen-bumped": Kind(_NEW, "validVersions"),
     "response-not-bumped": Kind(_NEW, "validVersions"),
     "unstable-changed": Kind(("none", "rule", "rule", "none"), "validVersions"),
@@ -90,12 +87,12 @@ KINDS: Final[Mapping[str, Kind]] = {
     "nullability-narrowed": Kind(_BYTES, "nullableVersions"),
     "flexible-changed": Kind(_BYTES, "versions", message_key="flexibleVersions"),
     "fields-reordered": Kind(_BYTES, "versions"),
-    "field-renamed": Kind(_PROPERTY, "name", "name"),
-    "struct-renamed": Kind(_PROPERTY, "type", "type"),
-    "default-changed": Kind(_PROPERTY, "default", "default"),
-    "entity-type-changed": Kind(_PROPERTY, "entityType", "entity_type"),
-    "map-key-changed": Kind(_PROPERTY, "mapKey", "map_key"),
-    "ignorable-changed": Kind(_PROPERTY, "ignorable", "ignorable"),
+    "field-renamed": Kind(_PROPERTY, "name"),
+    "struct-renamed": Kind(_PROPERTY, "type"),
+    "default-changed": Kind(_PROPERTY, "default"),
+    "entity-type-changed": Kind(_PROPERTY, "entityType"),
+    "map-key-changed": Kind(_PROPERTY, "mapKey"),
+    "ignorable-changed": Kind(_PROPERTY, "ignorable"),
     "new-field": Kind(_ADDITION, "versions"),
     "new-field-not-ignorable": Kind(_ADDITION, "ignorable"),
     "tag-changed": Kind(_BYTES, "tag"),
@@ -195,12 +192,6 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return f'set "validVersions": "{message.valid | VersionRange.of(self.next_version, self.next_version)}", then '
 
     @cached_property
-    def span(self) -> VersionRange:
-        """From the lowest to the highest version that is valid in one of the sets."""
-        both = self.message.valid | (self.former.valid if self.former else NONE)
-        return VersionRange.of(both.lowest, both.highest)
-
-    @cached_property
     def new_header(self) -> int:
         """The header version of the highest of these versions in the new set."""
         return header_of(self.message, self.versions.highest)
@@ -208,7 +199,8 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def subject(self) -> str:
         """The field's name in the new set; in the old one where it is gone; empty without a field."""
-        return self.new_name or self.old_name
+        field = self.fields[1] or self.fields[0]
+        return field.name if field else ""
 
     @cached_property
     def field(self) -> str:
@@ -220,21 +212,6 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     def old_field(self) -> Field | None:
         """The field in the old set; None where it is new."""
         return self.fields[0]
-
-    @cached_property
-    def old_name(self) -> str:
-        """The field's name in the old set; empty where it is new."""
-        return self.fields[0].name if self.fields[0] else ""
-
-    @cached_property
-    def new_name(self) -> str:
-        """The field's name in the new set; empty where it is gone."""
-        return self.fields[1].name if self.fields[1] else ""
-
-    @cached_property
-    def old_type(self) -> str:
-        """The field's type in the old set; empty where it is new."""
-        return self.fields[0].type if self.fields[0] else ""
 
     @cached_property
     def type(self) -> str:
@@ -309,8 +286,8 @@ def _detail(change: Change) -> str:
             return "same-bytes"
         case "fields-reordered":
             return "same-bytes" if change.same else "other-bytes"
-        case "field-renamed":  # without a field other fields took over its bytes
-            return "" if change.fields[1] else "same-bytes"
+        case "field-renamed":  # without a name other fields took over its bytes
+            return "" if change.now else "same-bytes"
         case "new-field" | "new-field-not-ignorable" | "new-tag":
             return "field-added" if change.new_tag < 0 else "tag-added"
         case "tagged-moved":
@@ -322,43 +299,20 @@ def _detail(change: Change) -> str:
 
 def _side(change: Change, number: int) -> Properties:
     """One side of a change in the JSON output: 0 for the old one, 1 for the new one."""
-    message, field, kind = change.messages[number], change.fields[number], KINDS[change.name]
+    message, field, version = change.messages[number], change.fields[number], change.versions.lowest
     if message is None:
         return {}
-    if any(change.fields):
-        return _field_side(change, number, message, field)
-    match change.name:
-        case "api-key-reused":
-            return {"apiKey": message.api_key, "name": message.name}
-        case "record-type-moved" | "layout-changed":  # the record type is the version on the old side alone
-            return _layout(message, message.valid.lowest if number else change.versions.lowest)
-        case "unstable-changed":
-            return _layout(message, change.versions.lowest)
-        case "flexible-changed":
-            body = layout(message, change.versions.lowest)
-            return {"flexibleVersions": str(message.flexible), "layout": shown_layout(body, empty_tags=True)}
-        case "header-changed":
-            return {"header": str(change.new_header) if number else change.was}
-    if not kind.attribute:
-        return {}
-    value = getattr(message, kind.attribute)
-    return {kind.key: str(value) if isinstance(value, VersionRange) else to_builtins(value)}
-
-
-def _field_side(change: Change, number: int, message: Message, field: Field | None) -> Properties:
-    version, kind = change.versions.lowest, KINDS[change.name]
-    if change.name == "tag-reused" and field:
-        body = known_layout(field.owner, version, flexible=True) if change.versions else None
-        proof = {"layout": shown_layout(body, field)} if body else {}
-        return {"tag": field.tag, "name": field.name, "type": field.type, **proof}
     if change.containers:
         body = known_layout(change.containers[number], version, version in message.flexible)
         return {"layout": shown_layout(body, field)}
-    return {kind.key: getattr(field, kind.attribute)} if kind.attribute else {}
-
-
-def _layout(message: Message, version: int) -> Properties:
-    return {"layout": shown_layout(layout(message, version))}
+    if change.name == "tag-reused" and field:
+        return {"layout": shown_layout(known_layout(field.owner, version, flexible=True), field)}
+    if change.name in ("record-type-moved", "layout-changed") and number:  # the record type is the version of the old
+        version = message.valid.lowest
+    if change.name in ("record-type-moved", "layout-changed", "unstable-changed", "flexible-changed"):
+        return {"layout": shown_layout(layout(message, version), empty_tags=change.name == "flexible-changed")}
+    text = change.now if number else change.was
+    return {KINDS[change.name].key: text} if text else {}
 
 
 MOST_SHOWN: Final = 200

@@ -10,16 +10,17 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 from msgspec import Meta
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from kiplint.compat.change import Change
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.proof import Proof
 from kiplint.compat.proof import prove as prove_change
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.engine.finding import Finding, Location, Severity, Span, fingerprint
+from kiplint.engine.finding import Finding, fingerprint
 from kiplint.engine.rule import Breaks, Rule
 from kiplint.engine.ruleset import RuleSet, Violation
+from kiplint.engine.run import locate_at
 from kiplint.model.layout import unfolded_size
 from kiplint.model.message import rpc_of
 from kiplint.text.lines import decode_text
@@ -76,27 +77,6 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
         return super().remark if self.breaks == "none" else f"note: breaks {self.breaks}"
 
 
-Locate = Callable[[Location], Span]
-"""Finds the span of a property, or of the object around it if the property is missing."""
-
-
-def _locate_in(sources: Mapping[str, bytes]) -> Locate:
-    locator_of = cache(lambda file: Locator(decode_text(sources.get(file, b""))))
-
-    def span(location: Location) -> Span:
-        locator = locator_of(location.file)
-        pointer = _pointer(location)
-        is_missing = locator.node(pointer) is locator.node(location.pointer)
-        return Span(*locator.span(location.pointer if is_missing else pointer))
-
-    return span
-
-
-def _pointer(location: Location) -> str:
-    """The JSON pointer of the property, or of the object without one."""
-    return f"{location.pointer}/{location.name}" if location.name else location.pointer
-
-
 def classify(
     changes: Iterable[Change],
     rules: RuleSet,
@@ -110,14 +90,17 @@ def classify(
     With `prove`, breaks of bytes come with example messages; beyond `MOST_PROVEN` none are tried, which bounds the time
     for a message with thousands of changes.
     """
-    locate = _locate_in(old_sources), _locate_in(new_sources)
+    old_locator, new_locator = (
+        cache(lambda file, sources=sources: Locator(decode_text(sources.get(file, b""))))
+        for sources in (old_sources, new_sources)
+    )
     unfolded_fields: Counter[int] = Counter()
     findings = []
     for violation in rules.violations("change", (item for item in changes if item.policy in ("rule", "info"))):
         if violation.severity == "off":
             continue
         change = cast("Change", violation.element)
-        finding = _finding(violation, change, locate)
+        finding = _finding(violation, change, new_locator if change.messages[1] else old_locator)
         if prove and finding.breaks in GRAVE:
             unfolded_fields[id(change.message)] += unfolded_size(change.message, MOST_PROVEN)[0]
             if unfolded_fields[id(change.message)] <= MOST_PROVEN:
@@ -142,26 +125,23 @@ def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:
     return f"{number} change{'' if number == '1' else 's'} {words}"
 
 
-def _finding(violation: Violation, change: Change, locate: tuple[Locate, Locate]) -> ChangeFinding:
-    """The finding about a change, without its proof. `locate` are the locators of the old set and of the new one."""
+def _finding(violation: Violation, change: Change, locator_of: Callable[[str], Locator]) -> ChangeFinding:
+    """The finding about a change, without its proof."""
     location = change.location
     if at := violation.rule.spec.at:
         location = location._replace(name=at)
+    finding = locate_at(replace(violation, location=location), locator_of(location.file))
     name, versions = change.message_name, str(change.versions) if change.versions else ""
+    message = _message(violation.message, name, versions, change.field)
+    own: dict[str, Any] = {
+        "severity": "info" if change.policy == "info" else finding.severity,
+        "message": message + (f" (compared with {printable(change.release)})" if change.release else ""),
+        "message_name": name,
+        "fingerprint": fingerprint(finding.rule, name, change.field, versions, change.kind),
+        "place": "",
+    }
     return ChangeFinding(
-        rule=violation.rule.id,
-        severity="info" if change.policy == "info" else cast("Severity", violation.severity),
-        message=_message(violation.message, name, versions, change.field)
-        + (f" (compared with {printable(change.release)})" if change.release else ""),
-        path=location.file,
-        **asdict(locate[change.messages[1] is not None](location)),
-        pointer=_pointer(location),
-        message_name=name,
-        source=violation.rule.source,
-        fingerprint=fingerprint(violation.rule.id, name, change.field, versions, change.kind),
-        fixable=False,
-        url=violation.rule.url,
-        help=printable(violation.help),
+        **{key: getattr(finding, key) for key in Finding.__struct_fields__} | own,
         breaks=_breaks(change, violation.rule),
         kind=change.kind,
         message_type=change.message_type,

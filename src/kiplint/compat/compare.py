@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from kiplint.compat.change import Both, Change, FieldPair, MessagePair, Status, policy
 from kiplint.compat.fields import ContainerPair, container_pairs, version_changes
 from kiplint.compat.released import Releases, VersionStatuses
-from kiplint.compat.tree import FieldBudget, TooLargeError, Tree, pair_sets
+from kiplint.compat.tree import TooLargeError, Tree, pair_sets, require_limits
 from kiplint.model.fields import Field
 from kiplint.model.layout import layout, tokens
 from kiplint.model.message import Message
@@ -36,23 +35,28 @@ def compare_trees(
     is left out, and its error added to `too_large`; without such a list the error is raised.
     """
     pairs = list(_message_pairs(old, new))
-    return [
-        *_within_limits(_message_changes(old, new, pairs, releases), too_large),
-        *_rpc_changes(pairs),
-        *_within_limits(_older_tags(pairs, older), too_large),
-    ]
-
-
-def _within_limits(
-    changes_by_message: Iterable[Iterator[Change]], too_large: list[TooLargeError] | None
-) -> Iterator[Change]:
-    for changes in changes_by_message:
+    unreadable_before, unreadable_after = ({_file_name(item.file) for item in tree.unparsable} for tree in (old, new))
+    successors = {id(before): after for before, after in pairs if before and after}
+    ancestors: dict[tuple[str, str], list[Message]] = {}
+    for tree in older:
+        for message in tree.messages:
+            ancestors.setdefault((message.name, message.type), []).append(message)
+    changes: list[Change] = []
+    for before, after in pairs:
         try:
-            yield from list(changes)
+            if before and after:
+                changes += _pair_changes(before, after, old.name.removesuffix(":"), releases)
+            elif before and before.valid and _file_name(before.file) not in unreadable_after:
+                changes.append(_removal(before, successors.get(id(partner(before))), releases))
+            elif after and after.valid and _file_name(after.file) not in unreadable_before:
+                changes += _addition(after, releases)
+            if after and b"taggedVersions" in after.data:
+                changes += _older_tags(before, after, ancestors)
         except TooLargeError as error:
             if too_large is None:
                 raise
             too_large.append(error)
+    return [*changes, *_rpc_changes(pairs)]
 
 
 def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
@@ -110,28 +114,27 @@ def _has_same_fields(old: Message, new: Message) -> bool:
     return bool(before) and before == after
 
 
-def _message_changes(
-    old: Tree, new: Tree, pairs: list[MessagePair], releases: Releases | None
-) -> Iterator[Iterator[Change]]:
-    unreadable_before, unreadable_after = ({_file_name(item.file) for item in tree.unparsable} for tree in (old, new))
-    successors = {id(before): after for before, after in pairs if before and after}
-    for before, after in pairs:
-        if before and after:
-            if _took_key(before, after):
-                yield _reused_key(before, after, old.name.removesuffix(":"))
-            elif not before.data or before.data != after.data:
-                yield compare_messages(before, after, releases)
-        elif before and before.valid and _file_name(before.file) not in unreadable_after:
-            other = successors.get(id(partner(before)))
-            remaining = other.name if other and other.is_rpc and other.valid else ""
-            status = VersionStatuses.of(before, None, releases).best(before.valid)
-            yield iter([Change("message-removed", (before, None), before.valid, left=remaining, status=status)])
-        elif after and after.valid and _file_name(after.file) not in unreadable_before:
-            if releases and (holder := releases.key_holder(after)):
-                yield _reused_key(holder.message, after, holder.name)
-                continue
-            addition = Change("new-message", (None, after), after.valid, status="new")
-            yield chain([addition], _group_changes(None, after, VersionStatuses.of(None, after, releases)))
+def _pair_changes(old: Message, new: Message, old_name: str, releases: Releases | None) -> Iterator[Change]:
+    if _took_key(old, new):
+        yield from _reused_key(old, new, old_name)
+    elif not old.data or old.data != new.data:
+        yield from compare_messages(old, new, releases)
+
+
+def _removal(message: Message, other: Message | None, releases: Releases | None) -> Change:
+    """The change of a message that is gone; `other` is what became of the other message of its RPC."""
+    remaining = other.name if other and other.is_rpc and other.valid else ""
+    status = VersionStatuses.of(message, None, releases).best(message.valid)
+    return Change("message-removed", (message, None), message.valid, left=remaining, status=status)
+
+
+def _addition(message: Message, releases: Releases | None) -> Iterator[Change]:
+    if releases and (holder := releases.key_holder(message)):
+        yield from _reused_key(holder.message, message, holder.name)
+        return
+    require_limits(message)
+    yield Change("new-message", (None, message), message.valid, status="new")
+    yield from _group_changes(None, message, VersionStatuses.of(None, message, releases))
 
 
 def _took_key(old: Message, new: Message) -> bool:
@@ -167,6 +170,7 @@ def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
 def compare_messages(old: Message, new: Message, releases: Releases | None = None) -> Iterator[Change]:
     """All changes of a message that both sets have, but for tag numbers of older sets."""
     both = Both(old, new)
+    require_limits(*both)
     statuses = VersionStatuses.of(old, new, releases)
     if _was_version(old, new):
         yield from _moved_record_type(both, statuses.best(old.valid))
@@ -177,7 +181,10 @@ def compare_messages(old: Message, new: Message, releases: Releases | None = Non
     other = partner(new)
     for status, versions in statuses.versions.items():
         if drops := versions & old.valid - new.valid:
-            yield Change("version-dropped", both, drops, held=drops & other.valid if other else NONE, status=status)
+            held = drops & other.valid if other else NONE
+            yield Change(
+                "version-dropped", both, drops, held=held, status=status, was=str(old.valid), now=str(new.valid)
+            )
     yield from _group_changes(old, new, statuses)
 
 
@@ -215,7 +222,7 @@ def _property_changes(both: Both) -> Iterator[Change]:
         yield Change("api-key-changed", both, old.valid, was=str(old.api_key), now=now)
     if old.valid and new.valid:
         if gap := VersionRange.of(old.valid.highest + 1, new.valid.lowest - 1):
-            yield Change("gap-in-versions", both, gap)
+            yield Change("gap-in-versions", both, gap, was=str(old.valid), now=str(new.valid))
         if new.unstable and not old.unstable and old.valid.highest >= new.valid.highest:
             yield Change("released-unstable", both, VersionRange.of(new.valid.highest, new.valid.highest))
         if old.declares_listeners and new.declares_listeners:
@@ -224,17 +231,17 @@ def _property_changes(both: Both) -> Iterator[Change]:
             if added_names := [name for name in new.listeners if name not in old.listeners]:
                 yield Change("listener-added", both, new.valid, now=", ".join(added_names))
     if deprecated := (new.deprecated - old.deprecated) & new.valid:
-        yield Change("deprecated", both, deprecated)
+        yield Change("deprecated", both, deprecated, now=str(new.deprecated))
     if restored_versions := (old.deprecated - new.deprecated) & old.valid & new.valid:
-        yield Change("undeprecated", both, restored_versions)
+        yield Change("undeprecated", both, restored_versions, was=str(old.deprecated))
 
 
 def _new_versions(both: Both) -> Iterator[Change]:
-    new_versions = both.new.valid - both.old.valid
-    if again := new_versions & VersionRange.of(0, both.old.valid.highest):
-        yield Change("new-version", both, again, again=True, status="new")
-    if new_versions - again:
-        yield Change("new-version", both, new_versions - again, status="new")
+    old, new = both.old.valid, both.new.valid
+    restored_versions = (new - old) & VersionRange.of(0, old.highest)
+    for versions, again in ((restored_versions, True), (new - old - restored_versions, False)):
+        if versions:
+            yield Change("new-version", both, versions, was=str(old), now=str(new), again=again, status="new")
 
 
 def _group_changes(old: Message | None, new: Message, statuses: VersionStatuses) -> Iterator[Change]:
@@ -243,8 +250,6 @@ def _group_changes(old: Message | None, new: Message, statuses: VersionStatuses)
     containers: dict[int, Sequence[ContainerPair]] = {}
     for key, message in references.items():
         both = Both(message, new)
-        for side in both:
-            FieldBudget(side).spend(side)
         containers[key] = container_pairs(both)
         yield from _reused_tags(both, containers[key], statuses)
     status_by_change: dict[tuple[str, str], Status] = {}
@@ -302,36 +307,25 @@ def _new_fields(messages: Both, containers: Iterable[ContainerPair], statuses: V
 # Tag numbers that are used again
 
 
-def _older_tags(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Iterator[Change]]:
-    """For each message: the tags that mean another field than they meant in an older tree.
+def _older_tags(
+    before: Message | None, after: Message, ancestors: Mapping[tuple[str, str], Sequence[Message]]
+) -> Iterator[Change]:
+    """The tags that mean another field than they meant in an older tree.
 
     What looks like a rename since then is a rename only if the old message has the field too: a number that was given
     up in between stays reserved.
     """
-    ancestors: dict[tuple[str, str], list[Message]] = {}
-    for tree in older:
-        for message in tree.messages:
-            ancestors.setdefault((message.name, message.type), []).append(message)
-    for before, after in pairs:
-        if after and b"taggedVersions" in after.data:
-            names = sorted({message.name for message in (after, before) if message})
-            forms = [message for name in names for message in ancestors.get((name, after.type), [])]
-            yield _tags_of_ancestors(before, after, forms)
-
-
-def _tags_of_ancestors(before: Message | None, after: Message, ancestors: Iterable[Message]) -> Iterator[Change]:
     with_same_tag = _fields_with_kept_tag(before, after) if before else set()
     reported_fields: set[str] = set()
-    for ancestor in ancestors:
-        both = Both(ancestor, after)
-        for message in both:
-            FieldBudget(message).spend(message)
-        for change in _reused_tags(
-            both, container_pairs(both), VersionStatuses.of(ancestor, after, None), with_same_tag
-        ):
-            if change.field not in reported_fields:
-                reported_fields.add(change.field)
-                yield change
+    for name in sorted({message.name for message in (after, before) if message}):
+        for ancestor in ancestors.get((name, after.type), ()):
+            require_limits(ancestor, after)
+            both = Both(ancestor, after)
+            statuses = VersionStatuses.of(ancestor, after, None)
+            for change in _reused_tags(both, container_pairs(both), statuses, with_same_tag):
+                if change.field not in reported_fields:
+                    reported_fields.add(change.field)
+                    yield change
 
 
 def _reused_tags(

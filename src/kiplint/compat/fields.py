@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from kiplint.codec.values import primitive_default
 from kiplint.compat.change import Both, Change, FieldPair
-from kiplint.compat.tree import FieldBudget
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot_tokens, tokens
@@ -38,17 +37,14 @@ def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) 
     if not (old.is_rpc and new.is_rpc and (derived or old.declares_headers or new.declares_headers)):
         return
     ranges = [entry.versions for message in both for entry in message.header_ranges]
-    by_new: dict[int, dict[int, VersionRange]] = {}
+    by_new: dict[int, tuple[VersionRange, list[int]]] = {}
     for versions in boundaries([old.flexible, new.flexible, VersionRange.of(0, 0), *ranges], common):
         was, now = header_of(old, versions.lowest), header_of(new, versions.lowest)
         if was != now and min(was, now) >= 0:
-            by_old = by_new.setdefault(now, {})
-            by_old[was] = by_old.get(was, NONE) | versions
-    for by_old in by_new.values():
-        versions = NONE
-        for old_versions in by_old.values():
-            versions |= old_versions
-        yield Change("header-changed", both, versions, was=", ".join(map(str, by_old)))
+            earlier, headers = by_new.get(now, (NONE, []))
+            by_new[now] = earlier | versions, [*headers, *([] if was in headers else [was])]
+    for now, (versions, headers) in by_new.items():
+        yield Change("header-changed", both, versions, was=", ".join(map(str, headers)), now=str(now))
 
 
 class ContainerPair(NamedTuple):
@@ -106,14 +102,10 @@ def _footprint(field: Field) -> tuple[object, ...]:
 
 def _field_changes(messages: Both, containers: Iterable[ContainerPair], common: VersionRange) -> Iterator[Change]:
     """The changes of the fields of a message and of all structs inside, in versions that both have."""
-    budget = FieldBudget(messages.new)
     for old, new, pairs, present in containers:
         versions = present[0] & present[1] & common
         changes: dict[Change, VersionRange] = {}
-        intervals = list(boundaries({*_ranges_below(old), *_ranges_below(new)}, versions))
-        for container in (old, new):
-            budget.spend(container, len(intervals))
-        for interval in intervals:
+        for interval in boundaries({*_ranges_below(old), *_ranges_below(new)}, versions):
             for change in _differences(ComparedVersion(messages, (old, new), interval.lowest), pairs):
                 changes[change] = changes.get(change, interval) | interval
         for change, own_versions in changes.items():
@@ -276,7 +268,7 @@ def _replaced_fields(comparison: ComparedVersion, pairs: list[FieldPair]) -> Ite
             continue
         after = free.get((was[before.field.index], slot_tokens(before, plain=comparison.plain)))
         pair = (before.field, after.field if after else None)
-        yield comparison.change("field-renamed", pair)
+        yield comparison.change("field-renamed", pair, was=before.field.name, now=after.field.name if after else "")
         if after:
             yield from _encoding_differences(comparison, pair, before, after, same=True)
 

@@ -16,9 +16,9 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, kept_by_brokers
-from kiplint.compat.tree import TooLargeError
+from kiplint.compat.tree import require_limits
 from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_of
-from kiplint.model.layout import Encoding, exceeded_limit, wire_forms
+from kiplint.model.layout import Encoding, wire_forms
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet, are_related
 from kiplint.versions import NONE, VersionRange
@@ -133,9 +133,7 @@ class Offer(msgspec.Struct, frozen=True, dict=True):
     def forms(self) -> tuple[tuple[tuple[VersionRange, Encoding], ...], ...]:
         """The bytes of request and response, by version. Raises TooLargeError."""
         messages = (self.request, self.response)
-        for message in messages:
-            if limit := exceeded_limit(message):
-                raise TooLargeError(message.file, limit)
+        require_limits(*messages)
         return tuple(tuple(wire_forms(message)) for message in messages)
 
     def common_versions(self, other: Offer) -> VersionRange:

@@ -136,8 +136,6 @@ def _keys(body: Layout | None, names: list[str]) -> set[str]:
     return {key_of(slot) for slot in body.all_slots} if body else set()
 
 
-HEADER: Final = "header"
-"""What a reader with another header takes the first bytes of the body for."""
 WITHOUT_BYTES: Final = ("api-key-reused", "api-key-changed", "type-changed", "version-dropped")
 """The changes of whole messages after which the new side does not read the message at all."""
 MOST_TRIED: Final = 400
@@ -253,32 +251,13 @@ def prove(change: Change) -> tuple[Proof, ...]:
 
 
 def _header_proofs(old: Message, new: Message, version: int) -> tuple[Proof, ...]:
-    """Proofs with the header in front, where the header versions differ in bytes."""
+    """Headers, without a body, that one side writes for a version and the other does not read in the same way."""
     name = "RequestHeader" if old.type == "request" else "ResponseHeader"
-    sides = [(side.schemas.by_name.get(name), header_of(side, version)) for side in (old, new)]
-    heads = [Codec(head, number) for head, number in sides if head and number in head.valid]
-    if len(heads) < 2:
-        return ()
-    before, after = heads
-    ways = (_header_proof(before, after, old, version, "old"), _header_proof(after, before, new, version, "new"))
-    return tuple(filter(None, ways))
-
-
-def _header_proof(writer: Codec, reader: Codec, message: Message, version: int, side: Side) -> Proof | None:
-    """A header with the body behind it: the other header ends elsewhere, so that the body begins elsewhere."""
-    body = Codec(message, version)
-    value = minimal(writer.body)
-    front, data = writer.encode(value), body.encode(minimal(body.body))
-    if front is None or data is None:
-        return None
-    read = reader.decode(front + data, whole=False)
-    if read.end == len(front) and not read.problems:
-        return None
-    outcome: Literal["misread", "refused"] = "refused" if read.problems else "misread"
-    text = read.problems[0].message if read.problems else f"the header ends at byte {read.end}, not {len(front)}"
-    rule = read.problems[0].rule if read.problems else None
-    offset, example = min(read.end, len(front)), (front + data).hex()
-    return Proof(OTHER[side], version, side, outcome, example, value, offset, "", None, HEADER, text, rule)
+    sides = ((side.schemas.by_name.get(name), header_of(side, version)) for side in (old, new))
+    (before, old_version), (after, new_version) = sides
+    if before and after and old_version in before.valid and new_version in after.valid:
+        return proofs_of(before, after, old_version, new_version=new_version)
+    return ()
 
 
 MOST_HEX: Final = 40
@@ -291,9 +270,7 @@ def sentence(proof: Proof) -> str:
     """`old writes version 0 as 0001; new refuses at byte 2, 1 byte follows after the end of the message`."""
     data = proof.hex if len(proof.hex) <= 2 * MOST_HEX else proof.hex[: 2 * MOST_HEX] + "..."
     wrote = f"{proof.field} {_short(proof.wrote)}" if proof.field else "nothing there"
-    if proof.read_as == HEADER:
-        what = f"begins the body elsewhere: {printable(str(proof.read))}"
-    elif proof.outcome == "refused":
+    if proof.outcome == "refused":
         what = f"refuses at byte {proof.offset}, {printable(str(proof.read))}"
     else:
         read = f"{proof.read_as} {_short(proof.read)}" if proof.read_as else "nothing"

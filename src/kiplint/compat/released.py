@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import Final, NamedTuple
 
 from kiplint.compat.change import STATUSES, Status
 from kiplint.compat.fields import default_value
-from kiplint.compat.tree import FieldBudget, Tree, load_base, make_tree, read_directories
+from kiplint.compat.tree import Tree, load_base, make_tree, read_directories, require_limits
 from kiplint.engine.config import Configuration, Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.headers import header_of
@@ -21,7 +21,7 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import are_related, is_same, partner
 from kiplint.sources.git import is_revision, open_repository, version_key, version_tags
 from kiplint.sources.schema_files import NothingThereError, SourceError
-from kiplint.text.words import join_words, plural
+from kiplint.text.words import first_of, plural
 from kiplint.versions import NONE, VersionRange, boundaries
 
 MOST_NAMED: Final = 5
@@ -77,9 +77,7 @@ class Releases:
             yield from self._releases[number].get(_identity(message), ())
 
     def __str__(self) -> str:
-        more = [f"{len(self.names) - MOST_NAMED} more"] if len(self.names) > MOST_NAMED else []
-        number = plural(len(self.names), "release")
-        return f"released: the versions in {number} ({join_words([*self.names[:MOST_NAMED], *more])})"
+        return f"released: the versions in {plural(len(self.names), 'release')} ({first_of(self.names, MOST_NAMED)})"
 
 
 def released_versions(message: Message) -> VersionRange:
@@ -165,8 +163,7 @@ def _intervals(
 ) -> Iterator[VersionRange]:
     """The released versions of the new message, cut where the bytes of any of the three messages may change."""
     messages = [message for message in (old, new, release) if message]
-    for message in messages:
-        FieldBudget(message).spend(message)
+    require_limits(*messages)
     ranges = [versions for message in messages for versions in (message.valid, *wire_ranges(message))]
     yield from boundaries(ranges, held_versions & new.valid)
 
@@ -214,13 +211,11 @@ def releases_of(
     names = [name for name in names if name.removesuffix(":") not in later]
     if not names:
         return None
-    previous: set[bytes] = set()
-    parts = names[:MOST_TRIED], names[MOST_TRIED:]
-    trees, rest = (_load_all(part, repository, configuration.keeps, previous) for part in parts)
-    first = [next(trees, None)] if not patterns else []
-    if None in first:
+    trees = _load_all(names, repository, configuration.keeps)
+    first_trees = [] if patterns else list(islice(trees, MOST_TRIED))
+    if not patterns and not any(tree.sources for tree in first_trees):
         return None  # the tags are of something else
-    return Releases([name.removesuffix(":") for name in names], chain(filter(None, first), trees, rest))
+    return Releases([name.removesuffix(":") for name in names], chain(first_trees, trees))
 
 
 MOST_TRIED: Final = 3
@@ -299,18 +294,18 @@ def _names(patterns: Iterable[str], repository: str | None, option: str) -> list
     return [*others, *sorted(numbered_names, key=lambda name: version_key(name.removesuffix(":")), reverse=True)]
 
 
-def _load_all(
-    names: Iterable[str], repository: Path | None, keep: Callable[[str], bool], previous: set[bytes]
-) -> Iterator[Tree]:
-    """The trees of releases, without the files that are `previous` ones byte for byte, in both messages of an RPC."""
+def _load_all(names: Iterable[str], repository: Path | None, keep: Callable[[str], bool]) -> Iterator[Tree]:
+    """The trees of releases, without the files that an earlier tree has, in both messages of an RPC, byte for byte."""
+    previous: set[bytes] = set()
     for name in names:
+        directories: Mapping[str, list[tuple[str, bytes]]] = {}
         with suppress(NothingThereError):  # a release from before the definitions, or of that directory
             directories = read_directories(name, repository, keep)
-            every_file = [file for files in directories.values() for file in files]
-            fresh = {_stem(path) for path, data in every_file if data not in previous}
-            previous.update(data for _, data in every_file)
-            new = {at: [file for file in files if _stem(file[0]) in fresh] for at, files in directories.items()}
-            yield make_tree(name, new.items())
+        every_file = [file for files in directories.values() for file in files]
+        fresh = {_stem(path) for path, data in every_file if data not in previous}
+        previous.update(data for _, data in every_file)
+        new = {at: [file for file in files if _stem(file[0]) in fresh] for at, files in directories.items()}
+        yield make_tree(name, new.items())
 
 
 def _stem(path: str) -> str:

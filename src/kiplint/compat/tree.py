@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
-from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS, Counter, Limit
-from kiplint.model.fields import Container
-from kiplint.model.layout import headed_intervals, unfolded_size, wire_ranges
+from kiplint.limits import Limit
+from kiplint.model.layout import exceeded_limit
 from kiplint.model.load import Definition
 from kiplint.model.load import load as load_definition
 from kiplint.model.message import Message
@@ -20,8 +19,6 @@ from kiplint.sources.git import is_unborn
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError
 from kiplint.text.show import printable
-from kiplint.text.words import plural
-from kiplint.versions import VersionRange, boundaries
 
 
 class TooLargeError(UsageError):
@@ -32,26 +29,11 @@ class TooLargeError(UsageError):
         self.file = file
 
 
-class FieldBudget(Counter):
-    """How many fields of one message may still be unfolded; raises TooLargeError when there are more."""
-
-    def __init__(self, message: Message) -> None:
-        self._file = message.file
-        super().__init__(UNFOLDED_FIELDS)
-
-    def spend(self, container: Container, times: int = 1) -> None:
-        """Count `times` layouts of a message or struct. Raises TooLargeError, also for structs nested too deeply."""
-        fields, depth = unfolded_size(container, self.left // max(times, 1))
-        if depth > UNFOLDED_LEVELS:
-            raise TooLargeError(self._file, UNFOLDED_LEVELS)
-        if not self.take(times * fields):
-            raise TooLargeError(self._file, UNFOLDED_FIELDS)
-
-
-def layout_intervals(message: Message) -> tuple[VersionRange, ...]:
-    """The ranges of versions with the same layout and header. Raises UsageError where they unfold into too much."""
-    FieldBudget(message).spend(message, len(list(boundaries(wire_ranges(message), message.valid))) or 1)
-    return headed_intervals(message)
+def require_limits(*messages: Message) -> None:
+    """Raise TooLargeError for a message whose layouts are too large, or too deep, to be compared or shown."""
+    for message in messages:
+        if limit := exceeded_limit(message):
+            raise TooLargeError(message.file, limit)
 
 
 class Tree(NamedTuple):
@@ -75,10 +57,6 @@ class Tree(NamedTuple):
     def main(self) -> SchemaSet:
         """The set with the most RPCs; the records of coordinators do not count."""
         return max(self.sets.values(), key=_rpcs, default=SchemaSet(()))
-
-    def __repr__(self) -> str:
-        sizes = f"{plural(len(self.sets), 'set')}, {plural(sum(1 for _ in self.messages), 'message')}"
-        return f"<Tree {printable(self.name)}: {sizes}>"
 
 
 def _rpcs(schemas: SchemaSet) -> int:

@@ -111,7 +111,7 @@ def _locate_in_file(
     locator = Locator(text)
 
     def find(violation: Violation) -> Finding:
-        finding = _locate_at(violation, locator)
+        finding = locate_at(violation, locator)
         if fixer is None or not violation.rule.spec.fix:
             return finding
         return finding.fixed_by(fixer(violation, finding.pointer, files))
@@ -135,7 +135,8 @@ def locate_file(violation: Violation, name: str) -> Finding:
     return _finding(violation, Span(1, 1, 1, 1), "", name)
 
 
-def _locate_at(violation: Violation, locator: Locator) -> Finding:
+def locate_at(violation: Violation, locator: Locator) -> Finding:
+    """The finding about a location in a file that the locator reads."""
     where = violation.location
     pointer = where.pointer
     if where.name:

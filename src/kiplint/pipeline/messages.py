@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from kiplint.compat.tree import FieldBudget
+from kiplint.compat.tree import require_limits
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import matching
 from kiplint.engine.suppression import parse_suppressions
 from kiplint.model.headers import header_map
-from kiplint.model.layout import Layout, intervals, layout, ranges_of, slot_tokens, tokens
+from kiplint.model.layout import Layout, intervals, layout, slot_tokens, tokens
 from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load
 from kiplint.model.message import Message
@@ -55,7 +55,7 @@ def describe(data: bytes, rules: Rules) -> Row:
     if message is None:
         return {}
     try:
-        FieldBudget(message).spend(message, 1 + len(list(ranges_of(message))))
+        require_limits(message)
         return {
             **_message(message),
             "ignores": _suppressed_rules(data, rules),
