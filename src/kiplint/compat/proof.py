@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.codec.codec import Codec, DecodedBody, UnusableLayout, ValueSpan
-from kiplint.codec.samples import minimal, rich, samples
+from kiplint.codec.samples import rich, samples
 from kiplint.codec.values import UNKNOWN_TAGS, key_of
 from kiplint.compat.change import Change
 from kiplint.model.headers import header_of
