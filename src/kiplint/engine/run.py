@@ -120,8 +120,8 @@ def _locate_in_file(
 
     def is_misspelt(violation: Violation) -> bool:
         """Whether it asks for a property that is there but misspelt, which is a finding of its own."""
-        name, _, _ = violation.instead.partition(":")
-        return name.strip('"') in misspelt.get(violation.location.pointer, ())
+        name = violation.instead.partition(":")[0].strip('"') or violation.location.name
+        return name in misspelt.get(violation.location.pointer, ())
 
     findings = [find(item) for item in violations if item.severity != "off" and not is_misspelt(item)]
     findings, problems = apply_ignores(parse_suppressions(text), findings, rules)
