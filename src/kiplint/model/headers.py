@@ -88,11 +88,6 @@ class HeaderRange:
         return self.message.furthest_headers[self.index]
 
     @cached_property
-    def is_last(self) -> bool:
-        """Whether the entry has the highest versions."""
-        return self.index == len(self.message.header_ranges) - 1
-
-    @cached_property
     def closed(self) -> VersionRange:
         """The versions from the entry's lowest up to where the next entry starts; none when it starts there too."""
         later = self.message.header_ranges[self.index + 1 : self.index + 2]
@@ -118,8 +113,8 @@ class HeaderRange:
     @cached_property
     def header_message(self) -> Message | None:
         """RequestHeader or ResponseHeader of the same set, whichever the message uses; None if absent or unreadable."""
-        schemas = self.message.schemas
-        header = schemas.request_header if self.message.type == "request" else schemas.response_header
+        name = "RequestHeader" if self.message.type == "request" else "ResponseHeader"
+        header = self.message.schemas.by_name.get(name)
         return None if header and (header.valid_problem or header.flexible_problem) else header
 
 

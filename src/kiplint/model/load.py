@@ -54,43 +54,40 @@ _FINE = frozenset((UNSET, None, *WORDS["entityType"]))
 def entity_problems(message: Message) -> Iterator[Problem]:
     """A problem for each entity type that Kafka does not know, and for each with blanks around it."""
     strange_fields = (field for field in message.all_fields if field.spec.entity_type not in _FINE)
+    words = WORDS["entityType"]
     for number, field in enumerate(strange_fields):
-        yield _entity_problem(field, str(field.spec.entity_type), suggests=number < SUGGESTIONS)
-
-
-def _entity_problem(field: Field, word: str, *, suggests: bool) -> Problem:
-    pointer, text = f"{field.pointer}/entityType", printable(word[:40])
-    if field.entity_type in _FINE and word.strip():
-        detail = f'"{text}" is read as "{field.entity_type}"'
-        return Problem("coerced-value", detail, pointer, word=f'"{field.entity_type}"')
-    entity_types = WORDS["entityType"]
-    hint = (suggests and did_you_mean(word.strip(), entity_types)) or f"; it is one of {', '.join(entity_types)}"
-    return Problem(ENTITY_KIND, f'"{text}" is not a value of "entityType"{hint}', pointer, word=word)
+        pointer, word = f"{field.pointer}/entityType", str(field.spec.entity_type)
+        text = f'"{printable(word[:40])}"'
+        if field.entity_type in words:
+            yield Problem(
+                "coerced-value", f'{text} is read as "{field.entity_type}"', pointer, word=f'"{field.entity_type}"'
+            )
+            continue
+        hint = did_you_mean(field.entity_type, words) if number < SUGGESTIONS else ""
+        hint = hint or f"; it is one of {', '.join(words)}"
+        yield Problem(ENTITY_KIND, f'{text} is not a value of "entityType"{hint}', pointer, word=word)
 
 
 RANGE_KIND = "invalid-range"
 
 
-_RANGES_OF: Final[dict[type, tuple[tuple[str, str, str], ...]]] = {
-    Message: (("valid", "valid_versions", "validVersions"), ("flexible", "flexible_versions", "flexibleVersions")),
-    Struct: (("versions", "versions", "versions"),),
-    Field: (
-        ("versions", "versions", "versions"),
-        ("tagged", "tagged_versions", "taggedVersions"),
-        ("nullable", "nullable_versions", "nullableVersions"),
-        ("flexible", "flexible_versions", "flexibleVersions"),
-    ),
+_RANGES_OF: Final[dict[type, tuple[str, ...]]] = {
+    Message: ("valid", "flexible"),
+    Struct: ("versions",),
+    Field: ("versions", "tagged", "nullable", "flexible"),
 }
-"""By class: the facts that are ranges, and the attribute and the property with the text of each."""
+"""By class: the facts that are ranges."""
 
 
 def range_problems(message: Message) -> Iterator[Problem]:
     """A problem for each range that is invalid in Kafka's notation; headerVersions has its own rules."""
     elements: tuple[Message | Struct | Field, ...] = (message, *message.common_structs, *message.all_fields)
     for element in elements:
-        for name, attribute, key in _RANGES_OF[type(element)]:
+        for name in _RANGES_OF[type(element)]:
             if problem := getattr(element, f"{name}_problem"):
-                text = printable(str(getattr(element.spec, attribute))[:40])
+                prefix = "" if name == "versions" else name
+                text = printable(str(getattr(element.spec, f"{prefix}_versions" if prefix else name))[:40])
+                key = f"{prefix}Versions" if prefix else name
                 yield Problem(RANGE_KIND, f'"{text}" {problem}', f"{element.pointer}/{key}")
 
 

@@ -315,12 +315,6 @@ class Message(Container):
         return bounds
 
     @cached_property
-    def highest_header(self) -> int:
-        """The header version that the highest valid version uses, -1 when not declared."""
-        matching = [entry.header for entry in self.header_ranges if self.valid.highest in entry.versions]
-        return matching[-1] if matching and self.valid else -1
-
-    @cached_property
     def headers(self) -> tuple[int, ...]:
         """The header versions that its valid versions use, declared or derived."""
         return tuple(header for _, header in header_map(self))

@@ -110,8 +110,12 @@ class Rpc:
         return message.schemas.partner_of(message) if message else None
 
 
-_FIRST = {"request": "request", "coordinator-key": "coordinator"}
-_SECOND = {"response": "request", "coordinator-value": "coordinator"}
+_PLACES = {
+    "request": ("request", 0),
+    "response": ("request", 1),
+    "coordinator-key": ("coordinator", 0),
+    "coordinator-value": ("coordinator", 1),
+}
 _PARTNERS = {
     "request": ("response", "Response"),
     "response": ("request", "Request"),
@@ -128,6 +132,8 @@ class SchemaSet:
     reported, None for all; `base` is the set that it is compared with.
     """
 
+    messages: tuple[Message, ...]
+    """The messages, in the order of their files."""
     directory: str
     """The path of the directory; empty where it is not known."""
     is_single_file: bool
@@ -144,7 +150,7 @@ class SchemaSet:
         selected: frozenset[str] | None = None,
         base: SchemaSet | None = None,
     ) -> None:
-        self._messages = messages
+        self.messages = messages
         self.directory = directory
         self.is_single_file = single_file
         self.unparsable_names = unparsable_names
@@ -158,16 +164,11 @@ class SchemaSet:
     # Messages
 
     @cached_property
-    def messages(self) -> tuple[Message, ...]:
-        """The messages, in the order of their files."""
-        return self._messages
-
-    @cached_property
     def by_name(self) -> dict[str, Message]:
         """The messages by name; of several with the same name, the probable original."""
-        if len({message.name for message in self._messages}) == len(self._messages):
-            return {message.name: message for message in self._messages}
-        return {message.name: message for message in _oldest_last(self._messages)}
+        if len({message.name for message in self.messages}) == len(self.messages):
+            return {message.name: message for message in self.messages}
+        return {message.name: message for message in _oldest_last(self.messages)}
 
     def former_of(self, message: Message) -> Message | None:
         """The earlier state of a message of a later set: by name, else by API key if it was renamed."""
@@ -179,8 +180,8 @@ class SchemaSet:
     @cached_property
     def duplicate_names(self) -> dict[Message, Message]:
         """For messages whose name another has: the other, an older one if the base is known."""
-        others = duplicates(self._messages, lambda message: message.name, _right)
-        return {self._messages[index]: other for index, other in others.items()}
+        others = duplicates(self.messages, lambda message: message.name, _right)
+        return {self.messages[index]: other for index, other in others.items()}
 
     @cached_property
     def duplicate_keys(self) -> dict[Message, Message]:
@@ -190,22 +191,17 @@ class SchemaSet:
 
     @cached_property
     def _keyed(self) -> list[Message]:
-        return [message for message in self._messages if message.api_key is not None and not message.is_mistyped]
+        return [message for message in self.messages if message.api_key is not None and not message.is_mistyped]
 
     @cached_property
     def requests(self) -> dict[str, Message]:
         """The requests by RPC: by Kafka's name for the API key where rules protect it, else by their own."""
-        return {message.rpc_name: message for message in reversed(self._messages) if message.type == "request"}
+        return {message.rpc_name: message for message in reversed(self.messages) if message.type == "request"}
 
     @cached_property
     def request_header(self) -> Message | None:
         """The message RequestHeader, or None."""
         return self.by_name.get("RequestHeader")
-
-    @cached_property
-    def response_header(self) -> Message | None:
-        """The message ResponseHeader, or None."""
-        return self.by_name.get("ResponseHeader")
 
     # RPCs and API keys
 
@@ -213,12 +209,12 @@ class SchemaSet:
     def rpcs(self) -> tuple[Rpc, ...]:
         """The RPCs and the coordinator records, by API key."""
         pairs: dict[tuple[str, int], list[Message | None]] = {}
-        for message in self._messages:
-            for place, kinds in enumerate((_FIRST, _SECOND)):
-                if message.spec.type in kinds and message.api_key is not None and not message.is_mistyped:
-                    pair = pairs.setdefault((kinds[message.spec.type], message.api_key), [None, None])
-                    if pair[place] is None or self.key_owners.get((message.type, message.api_key), message) is message:
-                        pair[place] = message
+        for message in self._keyed:
+            kind, place = _PLACES.get(message.type, ("", 0))
+            if kind and message.api_key is not None:
+                pair = pairs.setdefault((kind, message.api_key), [None, None])
+                if pair[place] is None or self.key_owners.get((message.type, message.api_key), message) is message:
+                    pair[place] = message
         return tuple(
             Rpc(key, *pair, may_be_partial=self.is_single_file or self._may_be_incomplete(pair))
             for (_, key), pair in sorted(pairs.items())
@@ -236,7 +232,7 @@ class SchemaSet:
     def doubtful(self) -> frozenset[str]:
         """The names of the messages that their API key does not identify."""
         return frozenset(
-            message.name for message in self._messages if message.type not in ("header", "data") and message.is_doubtful
+            message.name for message in self.messages if message.type not in ("header", "data") and message.is_doubtful
         )
 
     def partner_of(self, message: Message) -> Message | None:
@@ -270,14 +266,14 @@ class SchemaSet:
     @cached_property
     def declares_headers(self) -> bool:
         """Whether any message of the set has `headerVersions` (KIP-1313)."""
-        return any(message.declares_headers for message in self._messages)
+        return any(message.declares_headers for message in self.messages)
 
     @cached_property
     def header_users(self) -> dict[tuple[str, int], int]:
         """By message type and header version: how many live messages declare that header for a valid version."""
         return Counter(
             (message.type, header)
-            for message in self._messages
+            for message in self.messages
             if message.is_rpc
             for header in {entry.header for entry in message.header_ranges if entry.live and entry.header >= 0}
         )
@@ -285,7 +281,7 @@ class SchemaSet:
     @cached_property
     def headerless(self) -> tuple[Message, ...]:
         """The live requests and responses without a header map; those whose findings are reported come first."""
-        live = (message for message in self._messages if message.is_rpc and message.valid)
+        live = (message for message in self.messages if message.is_rpc and message.valid)
         headerless = [message for message in live if not message.header_ranges and not message.spoils_headers]
         if (selected := self.selected) is not None:
             headerless.sort(key=lambda message: message.file not in selected)
@@ -294,17 +290,17 @@ class SchemaSet:
     @cached_property
     def declares_listeners(self) -> bool:
         """Whether requests of the set state their listeners, as Kafka's do since 2.8; true for a single file."""
-        return self.is_single_file or any(message.declares_listeners for message in self._messages)
+        return self.is_single_file or any(message.declares_listeners for message in self.messages)
 
     @cached_property
     def live_requests(self) -> int:
         """How many requests have valid versions."""
-        return sum(message.type == "request" and bool(message.valid) for message in self._messages)
+        return sum(message.type == "request" and bool(message.valid) for message in self.messages)
 
     @cached_property
     def throttled_responses(self) -> int:
         """How many of the live responses have ThrottleTimeMs."""
-        live = (message for message in self._messages if message.type == "response" and message.valid)
+        live = (message for message in self.messages if message.type == "response" and message.valid)
         return sum("ThrottleTimeMs" in message.by_name for message in live)
 
     @cached_property
@@ -312,18 +308,18 @@ class SchemaSet:
         """How many of the live requests state their listeners, as all of Kafka's do since 2.8."""
         return sum(
             message.type == "request" and message.declares_listeners and bool(message.valid)
-            for message in self._messages
+            for message in self.messages
         )
 
     @cached_property
     def live_messages(self) -> int:
         """How many messages have valid versions."""
-        return sum(bool(message.valid) for message in self._messages)
+        return sum(bool(message.valid) for message in self.messages)
 
     @cached_property
     def flexible_messages(self) -> int:
         """How many of the live messages have `flexibleVersions`, as all of Kafka's do since 3.0."""
-        return sum(message.declares_flexible and bool(message.valid) for message in self._messages)
+        return sum(message.declares_flexible and bool(message.valid) for message in self.messages)
 
     @cached_property
     def has_zookeeper(self) -> bool:
@@ -336,14 +332,14 @@ class SchemaSet:
             message.type == "request" and message.api_key in range(4, 8) and message.valid for message in self.messages
         ):
             return True
-        count = sum("zkBroker" in message.listeners for message in self._messages)
-        return count > 1 and 4 * count >= sum(bool(message.listeners) for message in self._messages)
+        count = sum("zkBroker" in message.listeners for message in self.messages)
+        return count > 1 and 4 * count >= sum(bool(message.listeners) for message in self.messages)
 
     @cached_property
     def own_words(self) -> int:
         """How many fields have an entity type that Kafka does not know."""
         return sum(
-            field.entity_type not in ("", *ENTITY_TYPES) for message in self._messages for field in message.all_fields
+            field.entity_type not in ("", *ENTITY_TYPES) for message in self.messages for field in message.all_fields
         )
 
 
@@ -387,16 +383,14 @@ def _share_most(first: Collection[str], second: Collection[str]) -> bool:
 
 
 def _oldest_last(messages: Sequence[Message]) -> list[Message]:
-    """The messages by how old they look; of those that look alike, the first of the set comes last."""
-    by_age = list(messages)
+    """The messages by how old they look; of those that look alike, the first of the set comes last.
+
+    A copied file has another message's name, and older messages have more versions.
+    """
+    by_age = [*messages]
     by_age.reverse()
-    by_age.sort(key=_age)
+    by_age.sort(key=lambda message: (*_right(message), message.valid.highest))
     return by_age
-
-
-def _age(message: Message) -> tuple[int, ...]:
-    """How old a message looks: a copied file has another message's name, and older messages have more versions."""
-    return *_right(message), message.valid.highest
 
 
 def _right(message: Message) -> tuple[int, bool]:

@@ -87,8 +87,6 @@ _ALIASES = {
 }
 
 
-INT32_MAX = 2**31 - 1
-
 _DECIMAL = r"[+-]?[0-9]+"
 _HEX = r"0x[+-]?[0-9a-fA-F]+"
 _FLOAT = (
@@ -149,7 +147,7 @@ def _integer(name: str, text: str) -> Flaw:
         if set(digits) & set("89"):
             return Flaw("java", "has a leading zero, so Java reads it as octal, which has no digits 8 and 9")
         return Flaw("octal", f"is read as {number}, but Java reads a leading zero as octal")
-    if name == "uint32" and number > INT32_MAX:
+    if name == "uint32" and number >= 2**31:
         if digits[1] == "x":
             return Flaw("java", f"is {number - 2**32} in Java, which reads it as an int")
         return Flaw("java", "is above 2147483647, too large for an int in Java, so the generated code does not compile")
