@@ -7,7 +7,7 @@ from typing import Final
 
 from kiplint.compat.rollout import INSTANCE_ID, WITH_FIELDS, rollout
 from kiplint.engine.finding import Finding
-from kiplint.fixes.edits import FIELD, MessageEdits, field_text, note_edit
+from kiplint.fixes.edits import MessageEdits, field_text, note_edit
 from kiplint.fixes.migration import (
     HEADER,
     HEADER_MISSING,
@@ -153,7 +153,7 @@ def _drop_id(edits: MessageEdits, version: int) -> bool:
     if field is None or not field.versions or version - 1 not in field.versions:
         return False
     if version in field.versions:
-        edits.put_in(field.pointer, "versions", f'"{field.versions - VersionRange.of(version)}"', FIELD)
+        edits.put("versions", f'"{field.versions - VersionRange.of(version)}"', field.pointer)
     return True
 
 

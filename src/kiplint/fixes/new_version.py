@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
-from kiplint.fixes.edits import FIELD, MessageEdits, map_text, note_edit
+from kiplint.fixes.edits import MessageEdits, map_text, note_edit
 from kiplint.fixes.migration import Migration, migration_of
 from kiplint.model.headers import HeaderMap
 from kiplint.model.message import Message
@@ -76,7 +76,7 @@ def add_version(
         )
         for key, versions, text in ranges if field.name not in ending else ():
             if isinstance(text, str) and versions.highest == highest and len(versions.parts) == 1:
-                edits.put_in(field.pointer, key, f'"{VersionRange.of(versions.lowest)}"', FIELD)
+                edits.put(key, f'"{VersionRange.of(versions.lowest)}"', field.pointer)
                 ending_range = f"{key} of {field.name} ended with version {highest}"
                 edits.notes.append(f"{ending_range}; it now includes the new version")
     if message.type == "request" and unstable is not message.unstable:
@@ -109,7 +109,7 @@ def declare(edits: MessageEdits, entries: HeaderMap) -> None:
     for versions, header in entries:
         entry = by_lowest.get(versions.lowest)
         if entry is None:
-            edits.put_in("/headerVersions", str(versions), f'"{header}"')
+            edits.put(str(versions), f'"{header}"', "/headerVersions")
             continue
         if entry.versions != versions:
             edits.rename(entry.pointer, str(versions))
