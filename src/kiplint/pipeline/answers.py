@@ -35,9 +35,9 @@ class Answers:
     """A lake that can be asked. Raises UsageError where there is none."""
 
     def __init__(self, path: Path) -> None:
-        missing = [name for name in TABLES if not has_table(path, name)]
-        if missing:
-            what = "is no lake" if len(missing) == len(TABLES) else f"has no table {missing[0]}"
+        missing_tables = [name for name in TABLES if not has_table(path, name)]
+        if missing_tables:
+            what = "is no lake" if len(missing_tables) == len(TABLES) else f"has no table {missing_tables[0]}"
             raise UsageError(f"{path} {what}: `kiplint pipeline run` makes it")
         self._duck = duckdb.connect()
         self._duck.execute("SET TimeZone = 'UTC'")

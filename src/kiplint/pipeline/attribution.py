@@ -48,15 +48,15 @@ def attribute(schema: pa.Schema) -> Callable[[pa.Table, pa.Table], pa.Table]:
             if row["release"] is not None
         )
         bases = find_bases(history, releases)
-        shipped = ship(rows, releases, bases)
+        first_releases = find_first_releases(rows, releases, bases)
         spans = (
             {
                 **row,
                 "open": None if row["what"] == "change" else row["fixed_position"] is None,
                 "first_release": None,
                 "fixed_release": None,
-                "before_first_release": at not in shipped and _is_early(row, releases, bases[row["lineage"]]),
-                **shipped.get(at, {}),
+                "before_first_release": at not in first_releases and _is_early(row, releases, bases[row["lineage"]]),
+                **first_releases.get(at, {}),
             }
             for at, row in enumerate(rows)
         )
@@ -99,7 +99,9 @@ def _bases_on(
             before[release.lineage] = -1 if position is None else position
 
 
-def ship(lives: Sequence[Row], releases: Sequence[Release], bases: Mapping[str, Bases]) -> dict[int, Row]:
+def find_first_releases(
+    lives: Sequence[Row], releases: Sequence[Release], bases: Mapping[str, Bases]
+) -> dict[int, Row]:
     """By life: the first release that has it, and the release that no longer has it.
 
     A key can have several lives on a line. A release has the last that it descends from, else the first that it can
@@ -108,7 +110,7 @@ def ship(lives: Sequence[Row], releases: Sequence[Release], bases: Mapping[str, 
     by_key: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for at, life in enumerate(lives):
         by_key[life["what"], life["key"]][life["lineage"]].append(at)
-    shipped: dict[int, tuple[Release, str | None]] = {}
+    first_releases: dict[int, tuple[Release, str | None]] = {}
     for lines in by_key.values():
         having = [
             (release, lives[at]["fixed_release"])
@@ -121,10 +123,10 @@ def ship(lives: Sequence[Row], releases: Sequence[Release], bases: Mapping[str, 
             for lineage, some in lines.items():
                 ranks = [(*rank, at) for at in some if (rank := _rank(lives[at], release, bases[lineage][release]))]
                 if ranks:
-                    shipped.setdefault(min(ranks)[-1], (release, fixed_release))
+                    first_releases.setdefault(min(ranks)[-1], (release, fixed_release))
     return {
         at: {"first_release": release.name, "fixed_release": fixed_release}
-        for at, (release, fixed_release) in shipped.items()
+        for at, (release, fixed_release) in first_releases.items()
     }
 
 

@@ -63,17 +63,17 @@ def texts_of(lake: Lake, pairs: DataFrame, sides: Sequence[str]) -> DataFrame:
 def neighbours(revisions: DataFrame, sets: DataFrame) -> DataFrame:
     """The revisions beside the root of the one before on their line; a release without definitions is left out."""
     along = Window.partitionBy("source", "lineage").orderBy("position")
-    defined = sets.select("root", F.lit(True).alias("is_defined")).distinct()
-    rows = revisions.join(defined, "root", "left").where("release IS NULL OR is_defined").drop("is_defined")
+    roots = sets.select("root", F.lit(True).alias("is_defined")).distinct()
+    rows = revisions.join(roots, "root", "left").where("release IS NULL OR is_defined").drop("is_defined")
     return rows.withColumn("old_root", F.lag("root").over(along))
 
 
 def merges(revisions: DataFrame, sets: DataFrame, upstream: str) -> DataFrame:
     """The newest revision of each line of forks, beside upstream's newest release, or newest revision without any."""
-    defined = revisions.join(sets.select("root").distinct(), "root", "left_semi")
-    order = F.struct(F.col("release").isNotNull().alias("released"), "time", "position")
-    newest = defined.where(F.col("source") == upstream).agg(F.max_by("root", order).alias("root"))
-    lines = defined.where(F.col("source") != upstream).groupBy("source", "lineage")
+    revisions = revisions.join(sets.select("root").distinct(), "root", "left_semi")
+    order = F.struct(F.col("release").isNotNull().alias("is_release"), "time", "position")
+    newest = revisions.where(F.col("source") == upstream).agg(F.max_by("root", order).alias("root"))
+    lines = revisions.where(F.col("source") != upstream).groupBy("source", "lineage")
     tips = lines.agg(F.max_by("root", "position").alias("old_root"), F.max("position").alias("position"))
     return tips.crossJoin(F.broadcast(newest)).where("old_root <> root")
 
@@ -112,8 +112,8 @@ def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
     problems: list[Any] = []
     changes: list[tuple[Change, ChangeFinding]] = []
     try:
-        found = compare_trees(old, new, too_large=problems)
-        changes = classify(found, rules.scopes.whole, old.sources, new.sources)
+        differences = compare_trees(old, new, too_large=problems)
+        changes = classify(differences, rules.scopes.whole, old.sources, new.sources)
     except (UsageError, RecursionError) as error:
         problems.append(error)
     rows: list[Row] = [{**key, **_change(change, finding)} for change, finding in changes]

@@ -29,12 +29,15 @@ def drift(lake: Lake) -> DataFrame:
     messages = messages.select("blob", "type", claim, "message_name", "api_key", "layouts")
     files = lake.read("sets").join(lake.read("files"), "tree")
     revisions = lake.read("revisions")
-    revision, released = F.struct("time", "lineage", "commit"), F.struct("time", "release")
-    last = F.max(revision).alias("last"), F.max(F.when(F.col("release").isNotNull(), released)).alias("released")
+    revision, release = F.struct("time", "lineage", "commit"), F.struct("time", "release")
+    last = (
+        F.max(revision).alias("last_revision"),
+        F.max(F.when(F.col("release").isNotNull(), release)).alias("last_release"),
+    )
     theirs = revisions.where(F.col("source") == lake.upstream).join(files, "root").groupBy("blob").agg(*last)
     theirs = theirs.join(messages, "blob").withColumn("layout", F.explode("layouts"))
     theirs = theirs.groupBy(*RIVALS, "message_name", "layout").agg(
-        F.max("last").alias("last"), F.max("released").alias("released")
+        F.max("last_revision").alias("last_revision"), F.max("last_release").alias("last_release")
     )
     newest = (
         revisions.where(F.col("source") != lake.upstream)
@@ -79,7 +82,7 @@ def drift_of(fork: Row, upstream: Sequence[Row]) -> Iterator[Row]:
 def _likeness(name: str, mine: Row, theirs: Row) -> tuple[Any, ...]:
     """The order in which layouts of upstream are like one of a fork: the last of the closest counts."""
     is_named, is_kept = name == theirs["message_name"], mine["names"] == theirs["names"]
-    new_tags, last = _new_tags(mine, theirs), theirs["last"]
+    new_tags, last = _new_tags(mine, theirs), theirs["last_revision"]
     return _is_same(mine, theirs), is_named, is_kept, -len(new_tags), *last.values(), theirs["message_name"]
 
 
@@ -102,8 +105,8 @@ def _status(fork: Row, mine: Row, theirs: Row) -> Row:
         "status": "same",
         "new_tags": _new_tags(mine, theirs),
         "upstream_name": theirs["message_name"],
-        "upstream_commit": theirs["last"]["commit"],
-        "upstream_release": theirs["released"]["release"] if theirs["released"] else None,
+        "upstream_commit": theirs["last_revision"]["commit"],
+        "upstream_release": theirs["last_release"]["release"] if theirs["last_release"] else None,
     }
     if _is_same(mine, theirs):
         return row

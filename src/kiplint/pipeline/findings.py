@@ -23,21 +23,18 @@ if TYPE_CHECKING:
     from kiplint.pipeline.lake import Lake
     from kiplint.pipeline.rules import Rules
 
-PARTNER_MISSING = ("rpc/request-missing", "rpc/response-missing", "rpc/coordinator-pair-missing")
-"""The rules about an RPC or a record that lacks one of its two messages."""
-
 
 def findings(lake: Lake, rules: Rules) -> DataFrame:
     """The findings of the files that were not checked yet, and of the sets."""
     files, places = lake.read("files"), lake.read("sets").join(lake.read("revisions"), "root")
-    done = lake.read("findings").where(F.col("rules_id") == rules.id)
+    rows = lake.read("findings").where(F.col("rules_id") == rules.id)
     first = places.groupBy("tree").agg(F.min(F.struct("source", "lineage", "directory", "position")).alias("first"))
     group = group_of("first.source", "first.lineage", "first.directory")
-    sets = files.join(done.select("tree").distinct(), "tree", "left_anti").join(first, "tree", "left")
-    done_files = done.where("tree IS NULL").select("name", "blob").distinct().withColumn("is_done", F.lit(True))
+    sets = files.join(rows.select("tree").distinct(), "tree", "left_anti").join(first, "tree", "left")
+    checked_files = rows.where("tree IS NULL").select("name", "blob").distinct().withColumn("is_checked", F.lit(True))
     is_fresh = F.row_number().over(Window.partitionBy("name", "blob").orderBy("tree")) == 1
-    uses = sets.join(done_files, ["name", "blob"], "left").select(
-        group.alias("group"), "blob", "tree", "name", (F.col("is_done").isNull() & is_fresh).alias("is_fresh")
+    uses = sets.join(checked_files, ["name", "blob"], "left").select(
+        group.alias("group"), "blob", "tree", "name", (F.col("is_checked").isNull() & is_fresh).alias("is_fresh")
     )
     uses = uses.groupBy("group", "blob").agg(F.collect_list(F.struct("tree", "name", "is_fresh")).alias("uses"))
     texts = spread(uses.join(lake.read("blobs").select("blob", "data"), "blob"), "group")

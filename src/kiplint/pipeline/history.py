@@ -79,7 +79,7 @@ def with_state(line: Line) -> Line:
 
 
 def read_histories(schema: pa.Schema) -> Reader:
-    """The function that turns lines, each with the roots of the git trees that are known, into rows of `HISTORY`."""
+    """The function that turns lines, each with the roots of its git trees in the lake, into rows of `HISTORY`."""
 
     def read(lines: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for line in rows_of(lines):
@@ -96,8 +96,8 @@ def read_histories(schema: pa.Schema) -> Reader:
 
 def _history(line: Row) -> Iterator[Row]:
     objects = open_repository(line["location"])
-    roots = {known["git_tree"]: known["root"] for known in line["known"] or ()}
-    known = {*roots.values()}
+    roots = {row["git_tree"]: row["root"] for row in line["known_roots"] or ()}
+    known_ids = {*roots.values()}
     history = revisions(objects, line["lineage"])
     content: dict[str, Any] = {}
     for position, revision in enumerate(history):
@@ -105,7 +105,7 @@ def _history(line: Row) -> Iterator[Row]:
         if tree in roots:
             content = {"root": roots[tree]}
         elif revision.has_changes or not content:
-            content = _content(read_folders(objects, tree), known)
+            content = _content(read_folders(objects, tree), known_ids)
         else:
             content = {"root": content["root"]}
         roots[tree] = content["root"]
@@ -114,16 +114,16 @@ def _history(line: Row) -> Iterator[Row]:
         yield {"position": position, **row, **content}
 
 
-def _content(folders: FilesByFolder, known: set[str]) -> dict[str, Any]:
-    """The root of a revision, with the sets and the files that are not `known` yet."""
+def _content(folders: FilesByFolder, known_ids: set[str]) -> dict[str, Any]:
+    """The root of a revision, with the sets and the files that are not in `known_ids` yet."""
     sets = []
     for path, names in folders:
         tree = _digest(tuple(names))
-        files = None if tree in known else [{"name": printable(name), "blob": blob} for name, blob in names]
+        files = None if tree in known_ids else [{"name": printable(name), "blob": blob} for name, blob in names]
         sets.append({"directory": printable(path), "tree": tree, "files": files})
     root = _digest([(item["directory"], item["tree"]) for item in sets])
-    is_known = root in known
-    known.update((root, *(str(item["tree"]) for item in sets)))
+    is_known = root in known_ids
+    known_ids.update((root, *(str(item["tree"]) for item in sets)))
     return {"root": root, "sets": None if is_known else sets}
 
 
@@ -153,9 +153,9 @@ def _blobs(location: str, blobs: Sequence[str]) -> Iterator[Row]:
         objects = open_repository(location).find_all(blobs)
     except (SourceError, OSError) as error:
         objects, problem = [None] * len(blobs), str(error)
-    for blob, found in zip(blobs, objects, strict=True):
-        if found is None:
+    for blob, item in zip(blobs, objects, strict=True):
+        if item is None:
             yield {"blob": blob, "kind": "unreadable", "problem": text(f"{location}: {problem}")}
         else:
-            kind = kind_of(found.data)
-            yield {"blob": blob, "kind": kind, "data": None if kind == "other" else found.data}
+            kind = kind_of(item.data)
+            yield {"blob": blob, "kind": kind, "data": None if kind == "other" else item.data}

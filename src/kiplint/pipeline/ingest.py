@@ -33,8 +33,8 @@ def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str]
     with_definitions = sets.join(lake.read("files").select("tree").distinct(), "tree", "left_semi")
     new_sets = lake.missing(with_definitions.select("root", "directory", "tree").distinct(), "sets", "root")
     count += lake.add("sets", new_sets)
-    if changed := sorted({line.key for line in lines} - problems.keys()):
-        count += lake.replace("revisions", new_revisions(lake, history, changed), {source for source, _ in changed})
+    if keys := sorted({line.key for line in lines} - problems.keys()):
+        count += lake.replace("revisions", new_revisions(lake, history, keys), {source for source, _ in keys})
     history.unpersist()
     return count, problems
 
@@ -42,11 +42,13 @@ def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str]
 def list_histories(lake: Lake, lines: Sequence[Line]) -> DataFrame:
     """The revisions of lines as rows of `HISTORY`; each line is a task."""
     rows = lake.spark.createDataFrame([line[:3] for line in lines], f"{LINE}, location STRING")
-    known = lake.read("revisions", {line.source for line in lines})
+    known_roots = lake.read("revisions", {line.source for line in lines})
     if not lake.tables.keys() >= WALKED:  # somebody has deleted one, and all revisions are needed to make it again
-        known = known.limit(0)
-    known = known.groupBy("source", "lineage").agg(F.collect_set(F.struct("git_tree", "root")).alias("known"))
-    rows = rows.join(known, ["source", "lineage"], "left").repartition(len(lines), "source", "lineage")
+        known_roots = known_roots.limit(0)
+    known_roots = known_roots.groupBy("source", "lineage").agg(
+        F.collect_set(F.struct("git_tree", "root")).alias("known_roots")
+    )
+    rows = rows.join(known_roots, ["source", "lineage"], "left").repartition(len(lines), "source", "lineage")
     return rows.mapInArrow(read_histories(arrow(cast(StructType, StructType.fromDDL(HISTORY)))), HISTORY)
 
 
@@ -67,9 +69,9 @@ def new_files(lake: Lake, files: DataFrame) -> DataFrame:
     return rows.where(is_meant).join(beside, "tree", "left_semi")
 
 
-def new_revisions(lake: Lake, history: DataFrame, changed: Sequence[tuple[str, str]]) -> DataFrame:
+def new_revisions(lake: Lake, history: DataFrame, keys: Sequence[tuple[str, str]]) -> DataFrame:
     """The revisions of changed lines, and those of the other lines of their sources."""
     rows = history.where("position IS NOT NULL").select(*lake.schemas["revisions"].names)
-    lines = lake.spark.createDataFrame(list(changed), LINE)
-    others = lake.read("revisions", {source for source, _ in changed})
+    lines = lake.spark.createDataFrame(list(keys), LINE)
+    others = lake.read("revisions", {source for source, _ in keys})
     return rows.union(others.join(lines, ["source", "lineage"], "left_anti").select(*rows.columns))

@@ -104,8 +104,8 @@ class Lake:
     def missing(self, rows: DataFrame, name: str, *keys: str, rules_id: str = "") -> DataFrame:
         """The rows whose keys a table lacks (with these rules): what a stage has to do."""
         table = self.read(name)
-        done = table.where(table.rules_id == rules_id) if rules_id else table
-        return rows.join(done.select(*keys).distinct(), list(keys), "left_anti")
+        rows_of_rules = table.where(table.rules_id == rules_id) if rules_id else table
+        return rows.join(rows_of_rules.select(*keys).distinct(), list(keys), "left_anti")
 
     def add(self, name: str, rows: DataFrame, rules_id: str = "") -> int:
         """Add rows to a table; the first rows of other rules than before replace all others. Returns their number."""

@@ -62,17 +62,19 @@ def run(
         on_start([*lines.values()])
         readable, problems = _look([*lines.values()])
         readable = [line._replace(rules_id=rules.id) for line in readable]
-        finished = {key: line._replace(problem=None) for key, line in before.items()}
-        changed = [line for line in readable if line != finished.get(line.key)]
-        if changed:
+        finished_lines = {key: line._replace(problem=None) for key, line in before.items()}
+        changed_lines = [line for line in readable if line != finished_lines.get(line.key)]
+        if changed_lines:
             from kiplint.pipeline.stages import run_stages
 
-            unread = [line for line in changed if line.key not in before or before[line.key].state != line.state]
+            unread_lines = [
+                line for line in changed_lines if line.key not in before or before[line.key].state != line.state
+            ]
             with session() as spark:
                 lake = Lake(path, spark, [*lines.values()], upstream)
-                problems |= run_stages(lake, changed, unread, rules, on_stage)
+                problems |= run_stages(lake, changed_lines, unread_lines, rules, on_stage)
                 lake.compact()
-        lines |= {line.key: line for line in changed if line.key not in problems}
+        lines |= {line.key: line for line in changed_lines if line.key not in problems}
         after = {key: line._replace(problem=problems.get(key)) for key, line in lines.items()}
         if after != before:
             write_sources(path, after.values())
@@ -121,11 +123,11 @@ def _merge(before: Mapping[tuple[str, str], Line], new_lines: Iterable[Line]) ->
     return lines
 
 
-def _upstream(lines: Sequence[Line], wanted: str) -> str:
+def _upstream(lines: Sequence[Line], name: str) -> str:
     names = [line.source for line in lines]
-    if wanted and wanted not in names:
-        raise UsageError(f"--upstream {wanted} is none of the sources{did_you_mean(wanted, names)}")
-    return wanted or next((line.source for line in lines if line.upstream), names[0])
+    if name and name not in names:
+        raise UsageError(f"--upstream {name} is none of the sources{did_you_mean(name, names)}")
+    return name or next((line.source for line in lines if line.upstream), names[0])
 
 
 def _look(lines: Sequence[Line]) -> tuple[list[Line], Problems]:

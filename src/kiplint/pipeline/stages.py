@@ -26,17 +26,19 @@ Tell = Callable[[str, int, float], None]
 """Called after a stage, with its name, how many rows it has added, and the seconds that it took."""
 
 
-def run_stages(lake: Lake, changed: Sequence[Line], unread: Sequence[Line], rules: Rules, tell: Tell) -> Problems:
-    """Run all stages for the lines that have changed; the revisions of those that are `unread` are not in the lake yet.
+def run_stages(
+    lake: Lake, changed_lines: Sequence[Line], unread_lines: Sequence[Line], rules: Rules, tell: Tell
+) -> Problems:
+    """Run all stages for the lines that have changed; the lake has no revisions of the `unread_lines` yet.
 
     Stages of one group run at the same time, as the tasks of one alone do not keep all cores busy. Without new releases
     there is no new pair of them. Raises UsageError for a stage that fails.
     """
     problems: Problems = {}
-    names = {line.source for line in changed}
+    names = {line.source for line in changed_lines}
 
     def read() -> int:
-        count, failures = ingest(lake, unread) if unread else (0, {})
+        count, failures = ingest(lake, unread_lines) if unread_lines else (0, {})
         problems.update(failures)
         return count
 
@@ -53,7 +55,7 @@ def run_stages(lake: Lake, changed: Sequence[Line], unread: Sequence[Line], rule
             "drift": lambda: lake.overwrite("drift", drift(lake)),
         },
     )
-    if "matrix" in lake.tables and not any(is_of_tags(line.lineage) for line in changed):
+    if "matrix" in lake.tables and not any(is_of_tags(line.lineage) for line in changed_lines):
         del groups[-1]["matrix"]
     for group in groups:
         with ThreadPoolExecutor(len(group)) as pool:
