@@ -18,7 +18,7 @@ from kiplint.pipeline.lake import Lake, writing
 from kiplint.pipeline.run import read_sources, run, write_sources
 from pipeline.conftest import Content, Run, content
 
-STAGES = {"revisions", "messages", "findings", "changes", "spans", "drift"}
+STAGES = {"revisions", "messages", "findings", "changes", "spans", "matrix", "drift"}
 KILLS = (("files", False), ("findings", True))
 """The commits of tables that kill runs, and whether after them; `files` is in the middle of the first stage."""
 

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.changes import changes
-from kiplint.pipeline.commits import is_of_tags
 from kiplint.pipeline.drift import drift
 from kiplint.pipeline.findings import findings
 from kiplint.pipeline.history import Line
@@ -31,8 +30,8 @@ def run_stages(
 ) -> Problems:
     """Run all stages for the lines that have changed; the lake has no revisions of the `unread_lines` yet.
 
-    Stages of one group run at the same time, as the tasks of one alone do not keep all cores busy. Without new releases
-    there is no new pair of them. Raises UsageError for a stage that fails.
+    Stages of one group run at the same time, as the tasks of one alone do not keep all cores busy.
+    Raises UsageError for a stage that fails.
     """
     problems: Problems = {}
     names = {line.source for line in changed_lines}
@@ -55,8 +54,6 @@ def run_stages(
             "drift": lambda: lake.overwrite("drift", drift(lake)),
         },
     )
-    if "matrix" in lake.tables and not any(is_of_tags(line.lineage) for line in changed_lines):
-        del groups[-1]["matrix"]
     for group in groups:
         with ThreadPoolExecutor(len(group)) as pool:
             futures = [pool.submit(_run, lake, name, stage, tell) for name, stage in group.items()]
