@@ -26,9 +26,6 @@ TAG :=
 # More for the benchmark of growth, as in `make bench-growth GROWTH_ARGS=increment`.
 GROWTH_ARGS :=
 
-# More for the demo of the pipeline, as in `make pipeline-demo DEMO_ARGS=--kafka`, for the history in KIPLINT_CORPUS.
-DEMO_ARGS :=
-
 # Older pips read build requirements' pins from the first of these, newer ones from the second. The path is
 # relative because pip splits these values at blanks, and a checkout may lie in a directory with a blank in its name.
 export PIP_CONSTRAINT := constraints.txt
@@ -84,7 +81,7 @@ bench-growth: $(VENV)/installed-dev ## measure a run of the pipeline, and how it
 	@$(BIN)/python -m benchmarks.growth $(GROWTH_ARGS)
 
 pipeline-demo: $(VENV)/installed-pipeline ## run the pipeline on a sample history, and show its report
-	@$(BIN)/python -m benchmarks.demo $(DEMO_ARGS)
+	@$(BIN)/python -m benchmarks.demo
 
 editor: ## build the extension for VS Code, editors/vscode/kiplint.vsix; needs Node.js
 	@cp LICENSE editors/vscode/LICENSE

@@ -5,52 +5,37 @@ Of the sample history, and of some of Kafka's releases, whose lake is made on a 
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from kiplint.compat.classify import ChangeFinding
 from kiplint.compat.negotiation import negotiate
 from kiplint.compat.tree import load
 from kiplint.engine.config import configure
+from kiplint.engine.finding import Finding
 from kiplint.engine.run import check_set
 from kiplint.pipeline.answers import Answers
+from kiplint.pipeline.tables import TABLES
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import SchemaFile
 from pipeline.conftest import RELEASES
 from tools import changes_between
 
 RULES = configure(config={}).rules()
-FINDING = [
-    "path",
-    "rule",
-    "severity",
-    "message",
-    "line",
-    "column",
-    "end_line",
-    "end_column",
-    "pointer",
-    "message_name",
-    "rule_source",
-    "fingerprint",
-    "instead",
-]
-CHANGE = [
-    "rule",
-    "severity",
-    "breaks",
-    "kind",
-    "message_name",
-    "message_type",
-    "versions",
-    "field",
-    "path",
-    "line",
-    "column",
-    "message",
-]
+
+
+def columns(table: str, kind: type[Finding], *others: str) -> list[str]:
+    """The fields of a finding that a table has as they are, but for others."""
+    names = {"path", *re.findall(r"^ {8}(\w+)", TABLES[table], re.MULTILINE)}
+    return [name for name in kind.__struct_fields__ if name in names and name not in others]
+
+
+FINDING = columns("findings", Finding, "fixable")  # there is no fixer here
+CHANGE = columns("changes", ChangeFinding, "old", "new", "proof")  # which are JSON text there
 CELL = ["chosen", "request_header", "response_header", "instance_id", "deprecated"]
 
 
@@ -99,11 +84,7 @@ def require_equality(history: History) -> None:
         assert history.rows("set_findings", revision["position"], FINDING) == expected
     for old, new in pairwise(revisions):
         before, after = (load(f"{revision['commit']}:", history.repository) for revision in (old, new))
-        changes = [
-            {**{name: getattr(change, name) for name in CHANGE}, "path": change.path.partition(":")[2]}
-            for change in changes_between(RULES, before, after)
-        ]
-        expected = sorted(tuple(change[name] for name in CHANGE) for change in changes)
+        expected = sorted(row_of(change, CHANGE) for change in changes_between(RULES, before, after))
         assert history.rows("set_changes", new["position"], CHANGE) == expected
     releases = [revision["release"] for revision in revisions if revision["release"]]
     sets = {release: load(f"{release}:", history.repository).main for release in releases}
@@ -113,13 +94,14 @@ def require_equality(history: History) -> None:
 
 
 def findings_of(commit: str, repository: str) -> list[tuple[Any, ...]]:
-    rows = []
-    for some in open_sets([f"{commit}:"], lambda path: True, repository=repository):
-        for finding in check_set((SchemaFile(file.path, file.data) for file in some.files), RULES).findings:
-            values = {name: getattr(finding, name) for name in FINDING if name != "rule_source"}
-            values |= {"path": finding.path.partition(":")[2], "rule_source": finding.source}
-            rows.append(tuple(values[name] for name in FINDING))
-    return sorted(rows)
+    sets = open_sets([f"{commit}:"], lambda path: True, repository=repository)
+    results = (check_set((SchemaFile(file.path, file.data) for file in some.files), RULES) for some in sets)
+    return sorted(row_of(finding, FINDING) for result in results for finding in result.findings)
+
+
+def row_of(finding: Finding, names: list[str]) -> tuple[Any, ...]:
+    values = {name: getattr(finding, name) for name in names}
+    return tuple({**values, "path": finding.path.partition(":")[2]}.values())  # without the commit before it
 
 
 def require_equal_cells(history: History, client: Any, broker: Any) -> None:

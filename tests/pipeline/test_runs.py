@@ -16,9 +16,10 @@ from kiplint.engine.errors import UsageError
 from kiplint.pipeline import stages
 from kiplint.pipeline.lake import Lake, writing
 from kiplint.pipeline.run import read_sources, run, write_sources
+from kiplint.pipeline.tables import TABLES
 from pipeline.conftest import Content, Run, content
 
-STAGES = {"revisions", "messages", "findings", "changes", "spans", "matrix", "drift"}
+STAGES = {*TABLES} - {"sources", "sets", "files", "blobs"}
 KILLS = (("files", False), ("findings", True))
 """The commits of tables that kill runs, and whether after them; `files` is in the middle of the first stage."""
 

@@ -30,8 +30,8 @@ def run_stages(
 ) -> Problems:
     """Run all stages for the lines that have changed; the lake has no revisions of the `unread_lines` yet.
 
-    Stages of one group run at the same time, as the tasks of one alone do not keep all cores busy.
-    Raises UsageError for a stage that fails.
+    Stages of one group run at the same time, as the tasks of one alone do not keep all cores busy. Raises
+    UsageError for a stage that fails.
     """
     problems: Problems = {}
     names = {line.source for line in changed_lines}
