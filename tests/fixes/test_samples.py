@@ -28,7 +28,7 @@ from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
-from kiplint.text.source import NotEditable
+from kiplint.text.edit import NotEditable
 
 TAGS = int(os.environ.get("KIPLINT_TAGS", "1"))
 """How many releases are fixed; there are 48 tags, and three branches of forks."""

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from kiplint.model.headers import HeaderMap
 from kiplint.model.message import Message
-from kiplint.text.edit import Edit
-from kiplint.text.source import (
+from kiplint.text.edit import (
     Document,
+    Edit,
     insert_comment,
     insert_property,
     rename_key,

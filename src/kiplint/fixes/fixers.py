@@ -20,9 +20,8 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
 from kiplint.model.types import PRIMITIVES
 from kiplint.text.diagnose import read_json5
-from kiplint.text.edit import Edit
+from kiplint.text.edit import Document, Edit, NotEditable, delete_item, insert_property, rename_key, replace_value
 from kiplint.text.lines import without_blanks
-from kiplint.text.source import Document, NotEditable, delete_items, insert_property, rename_key, replace_value
 from kiplint.text.tree import Node, is_identifier
 from kiplint.versions import ALL, NONE, VersionRange
 
@@ -232,7 +231,7 @@ def default_null(case: FixerCase) -> Fix | None:
     container, node = case.item()
     if field.nullable and field.versions <= field.nullable:
         return case.unsafe([case.write_value(node, "null")])
-    return case.safe(delete_items(case.document, container, [node]))
+    return case.safe(delete_item(case.document, container, node))
 
 
 @fixer

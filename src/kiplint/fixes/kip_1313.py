@@ -24,7 +24,7 @@ from kiplint.fixes.new_version import add_version, declare, declared_map, obstac
 from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, HeaderMap, derived_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc, SchemaSet
-from kiplint.text.source import insert_item
+from kiplint.text.edit import insert_item
 from kiplint.versions import VersionRange
 
 _ABOUT: Final = "The client instance ID, which tells this client from all other instances of its application."

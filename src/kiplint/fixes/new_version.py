@@ -10,7 +10,7 @@ from kiplint.fixes.migration import Migration, migration_of
 from kiplint.model.headers import HeaderMap
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
-from kiplint.text.source import replace_value
+from kiplint.text.edit import replace_value
 from kiplint.versions import VersionRange
 
 
