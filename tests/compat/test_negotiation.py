@@ -9,7 +9,7 @@ import pytest
 
 from compat.served import NOT_SERVED
 from kiplint.compat.negotiation import TROUBLE, Negotiation, RpcRow, broker_side, client_side, negotiate
-from kiplint.compat.roles import BETWEEN_NODES, OF_CLIENTS, OF_KRAFT, Mode, default_mode, modes_of
+from kiplint.compat.roles import BETWEEN_NODES, OF_CLIENTS, OF_KRAFT, Mode, default_mode
 from kiplint.compat.tree import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
@@ -326,8 +326,10 @@ def test_listeners_of_the_mode_decide(mode: Mode | None, names: set[str]) -> Non
     assert {offer.name for offer in broker.offers.values()} == names
 
 
-def test_modes_of_sets() -> None:
-    assert modes_of(SchemaSet(both_modes())) == ("zookeeper", "kraft")
-    assert modes_of(SchemaSet(rpc("UpdateMetadata", 6, "0"))) == ("zookeeper",)
-    assert modes_of(SchemaSet(rpc("Fetch", 1, "0"))) == ("kraft",)
-    assert modes_of(SchemaSet(listening("Vote", 52, "0", "controller"))) == ("kraft",)
+def test_the_mode_of_a_set() -> None:
+    assert default_mode(SchemaSet(both_modes())) == "kraft"
+    assert default_mode(SchemaSet(both_modes(listening("DescribeQuorum", 55, "0", "broker")))) == "zookeeper"
+    assert default_mode(SchemaSet(listening("UpdateMetadata", 6, "0", "zkBroker"))) == "zookeeper"
+    assert default_mode(SchemaSet(rpc("UpdateMetadata", 6, "0"))) == "zookeeper"
+    assert default_mode(SchemaSet(rpc("Fetch", 1, "0"))) == "kraft"
+    assert default_mode(SchemaSet(listening("Vote", 52, "0", "controller"))) == "kraft"

@@ -164,10 +164,9 @@ class Offer(msgspec.Struct, frozen=True, dict=True):
 
 
 class Side(msgspec.Struct, frozen=True, dict=True):
-    """A client or a broker: its name, its schema set, and its live RPCs by API key. `mode` is that of a broker."""
+    """A client or a broker: its name, and its live RPCs by API key. `mode` is that of a broker."""
 
     name: str
-    schemas: SchemaSet
     rpcs: Mapping[int, Offer]
     mode: Mode = "kraft"
 
@@ -211,7 +210,7 @@ def client_side(name: str, schemas: SchemaSet, *, unstable: bool = False) -> Sid
     for rpc, offer in _offers(schemas, unstable=unstable):
         reserved = kept_by_brokers(rpc.api_key, offer.name, offer.versions)
         offers[rpc.api_key] = replace(offer, versions=offer.versions - reserved, reserved_versions=reserved)
-    return Side(name, schemas, offers)
+    return Side(name, offers)
 
 
 def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: Mode | None = None) -> Side:
@@ -227,7 +226,7 @@ def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: 
         of_nodes = offer.versions if offer.request.declares_listeners else NONE
         closed = replace(offer, versions=NONE, reserved_versions=of_nodes)
         offers[rpc.api_key] = offer if is_served(rpc, mode) else closed
-    return Side(name, schemas, offers, mode)
+    return Side(name, offers, mode)
 
 
 def _offers(schemas: SchemaSet, *, unstable: bool) -> Iterator[tuple[Rpc, Offer]]:

@@ -17,6 +17,7 @@ Mode = Literal["zookeeper", "kraft"]
 TITLES: Final[dict[Mode, str]] = {"zookeeper": "ZooKeeper", "kraft": "KRaft"}
 
 UPDATE_METADATA: Final = 6
+DESCRIBE_QUORUM: Final = 55
 
 OF_KRAFT: Final = {52: "Vote", 53: "BeginQuorumEpoch", 54: "EndQuorumEpoch", 55: "DescribeQuorum"}
 """What 2.7 defines and does not enable: the Raft quorum (KIP-595). 2.8, the first release that declares
@@ -57,30 +58,18 @@ def kept_by_brokers(key: int, name: str, versions: VersionRange) -> VersionRange
     return versions - free if name == title else NONE
 
 
-def modes_of(schemas: SchemaSet) -> tuple[Mode, ...]:
-    """The modes that the brokers of a set can run in, ZooKeeper first.
+def default_mode(schemas: SchemaSet) -> Mode:
+    """The usual mode of the brokers of a set: KRaft, except of releases up to 3.2 that can run in ZooKeeper mode.
 
-    Without listeners (before 2.8) it is one: ZooKeeper where UpdateMetadata is live, else KRaft.
+    KRaft is for production from 3.3 on (KIP-833), the release that added DescribeQuorum 1 (KIP-836). Without listeners
+    (before 2.8) the mode is ZooKeeper where UpdateMetadata is live.
     """
     rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator and rpc.common]
     if not schemas.declares_listeners:
-        return ("zookeeper",) if any(rpc.api_key == UPDATE_METADATA for rpc in rpcs) else ("kraft",)
-    in_zookeeper: tuple[Mode, ...] = ("zookeeper",) if schemas.has_zookeeper else ()
-    in_kraft: tuple[Mode, ...] = ("kraft",) if any(_listens(rpc, "broker", "controller") for rpc in rpcs) else ()
-    return (*in_zookeeper, *in_kraft)
-
-
-DESCRIBE_QUORUM: Final = 55
-
-
-def default_mode(schemas: SchemaSet) -> Mode:
-    """The mode of brokers of which no mode is known: KRaft, except of 2.8 to 3.2, where ZooKeeper is the usual one.
-
-    KRaft is for production from 3.3 on (KIP-833), the release that added DescribeQuorum 1 (KIP-836).
-    """
-    modes = modes_of(schemas)
-    is_early = any(rpc.api_key == DESCRIBE_QUORUM and rpc.common.highest == 0 for rpc in schemas.rpcs)
-    return "zookeeper" if modes == ("zookeeper",) or ("zookeeper" in modes and is_early) else "kraft"
+        return "zookeeper" if any(rpc.api_key == UPDATE_METADATA for rpc in rpcs) else "kraft"
+    can_kraft = any(_listens(rpc, "broker", "controller") for rpc in rpcs)
+    is_early = any(rpc.api_key == DESCRIBE_QUORUM and rpc.common.highest == 0 for rpc in rpcs)
+    return "zookeeper" if schemas.has_zookeeper and (is_early or not can_kraft) else "kraft"
 
 
 def is_served(rpc: Rpc, mode: Mode) -> bool:
