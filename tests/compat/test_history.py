@@ -109,12 +109,8 @@ def _compare_releases(history: Path, tags: list[str]) -> Iterator[ReleaseChange]
             yield ReleaseChange(f"{old.name} {new.name}".replace(":", ""), change)
 
 
-def test_all_releases_are_there(tags: list[str]) -> None:
-    assert len(tags) == 21
-    assert (tags[0], tags[16], tags[17], tags[-1]) == ("2.2.0", "3.9.0-rc3", "confluent-8.0.0", "confluent-8.3.0")
-
-
-def test_what_breaks_the_wire(changes: list[ReleaseChange]) -> None:
+def test_what_breaks_the_wire(changes: list[ReleaseChange], tags: list[str]) -> None:
+    assert (len(tags), tags[0], tags[-1]) == (21, "2.2.0", "confluent-8.3.0")
     result = [change for change in changes if change.change.breaks == "wire"]
     assert {
         (change.pair, change.rule, f"{change.change.message_name} {change.change.versions}") for change in result
@@ -135,11 +131,6 @@ def test_what_breaks_storage(changes: list[ReleaseChange]) -> None:
         "coordinator-key",
         "coordinator-value",
     }
-
-
-def test_no_change_is_reported_twice(changes: list[ReleaseChange]) -> None:
-    keys = [(change.pair, change.change.path, change.change.rule, change.change.message) for change in changes]
-    assert len(set(keys)) == len(keys)
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplint.compat.change import shown_layout
-from kiplint.model.layout import describe, intervals, layout, lines, slot, tokens, width
+from kiplint.model.layout import describe, intervals, layout, lines, tokens, width
 from kiplint.model.message import Message
-from kiplint.model.types import WIDTHS
 from kiplint.versions import NONE
 from tools import field, message
 
@@ -34,15 +33,6 @@ def struct(name: str, kind: str = "[]Part", *fields: dict[str, Any], **others: A
 
 
 # One field
-
-
-@pytest.mark.parametrize(("kind", "size"), sorted(WIDTHS.items()))
-def test_a_number_has_its_width(kind: str, size: int) -> None:
-    request = message(field(kind=kind))
-    for version in (PLAIN, FLEXIBLE):
-        (only,) = layout(request, version).slots
-        assert (describe(only), width(only)) == (kind, str(size))
-        assert tokens(layout(request, version))[:1] == (kind,)
 
 
 @pytest.mark.parametrize(
@@ -166,13 +156,6 @@ def test_which_bytes_are_equal(left: dict[str, Any], other: dict[str, Any], *, p
     assert (same(*requests, PLAIN), same(*requests, FLEXIBLE)) == (plain, flexible)
 
 
-def test_what_depends_on_flexible_versions_can_be_left_out() -> None:
-    request = message(field("A", "string"), field("B", "[]string"), struct("C", "C", field("D", "bytes")))
-    before, after = layout(request, PLAIN), layout(request, FLEXIBLE)
-    assert tokens(before) != tokens(after)
-    assert tokens(before, plain=True) == tokens(after, plain=True)
-
-
 # Intervals
 
 
@@ -259,22 +242,6 @@ def test_something_changes_from_one_interval_to_the_next(definition: Message) ->
         bodies = [layout(definition, version) for version in (interval.lowest, after.lowest)]
         contents = [(tokens(body), [row[1] for row in lines(body)]) for body in bodies]
         assert contents[0] != contents[1]
-
-
-@given(messages(), st.integers(0, HIGHEST))
-def test_layouts_hold_what_the_definition_says(definition: Message, version: int) -> None:
-    body = layout(definition, version)
-    present = [item for item in definition.fields if version in item.versions]
-    tagged = [item for item in present if version in item.tagged]
-    assert [item.field for item in body.slots] == [item for item in present if item not in tagged]
-    assert (body.tags is None) is (version not in definition.flexible)
-    if body.tags is not None:
-        assert [tag.field.tag for tag in body.tags] == sorted(item.tag or 0 for item in tagged)
-    for part in body.slots:
-        assert part == slot(part.field, version, version in definition.flexible)
-        assert part.nullable is (version in part.field.nullable)
-        assert width(part) == "" or width(part)[-1] in "+n0123456789"
-        assert part.compact <= (body.tags is not None)
 
 
 def test_of_a_large_layout_one_field_is_shown() -> None:

@@ -95,30 +95,36 @@ def test_the_configuration_names_the_releases(sets: Path) -> None:
     assert {change["breaks"] for change in document["changes"]} == {"none"}
 
 
-def test_a_glob_names_the_tags_with_a_version(sets: Path) -> None:
-    def git(*words: str) -> None:
-        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *words], cwd=sets, check=True)
-
-    git("init", "-q", ".")
-    git("add", "release")
-    git("commit", "-qm", "release")
-    git("tag", "1.0.0")
-    git("tag", "latest")
-    assert run("diff", "trunk", "new", "--released", "[0-9]*", cwd=sets).code == 0
-    assert find_releases(["[0-9]*"]).names == ("1.0.0",)
-    assert find_releases(["1.0.0"]).names == ("1.0.0",)
-    assert complaint(lambda: find_releases(["v*"])) == "--released v*: no tag with a version number matches"
-    assert complaint(lambda: find_releases(["none"])) == (
-        "--released none: neither a schema set, nor a revision, nor a glob of tags"
-    )
-
-
 GIT = "git -c user.name=t -c user.email=t@t"
 
 
 def shell(folder: Path, *lines: str) -> None:
     for line in lines:
         subprocess.run(line, shell=True, check=True, cwd=folder, stdout=subprocess.DEVNULL)
+
+
+def commit_all(folder: Path, *tags: str) -> None:
+    shell(folder, "git add -A", f"{GIT} commit -qm one --allow-empty", *(f"git tag {tag}" for tag in tags))
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository without commits, as the working directory."""
+    monkeypatch.chdir(tmp_path)
+    shell(tmp_path, "git init -qb trunk")
+    return tmp_path
+
+
+def test_a_glob_names_the_tags_with_a_version(sets: Path) -> None:
+    shell(sets, "git init -qb trunk")
+    (sets / ".gitignore").write_text("/new\n/old\n/trunk\n")
+    commit_all(sets, "1.0.0", "latest")
+    assert run("diff", "trunk", "new", "--released", "[0-9]*", cwd=sets).code == 0
+    assert find_releases(["[0-9]*"]).names == find_releases(["1.0.0"]).names == ("1.0.0",)
+    assert complaint(lambda: find_releases(["v*"])) == "--released v*: no tag with a version number matches"
+    assert complaint(lambda: find_releases(["none"])) == (
+        "--released none: neither a schema set, nor a revision, nor a glob of tags"
+    )
 
 
 def notes(folder: Path, *words: str) -> str:
@@ -128,40 +134,38 @@ def notes(folder: Path, *words: str) -> str:
     return "".join(lines).removeprefix("released: the versions in ")
 
 
-def test_every_command_takes_the_configuration_else_the_tags_else_the_base(tmp_path: Path) -> None:
-    write(tmp_path / "set", "0", field("A"))
-    shell(tmp_path, "git init -qb trunk", "git add -A", f"{GIT} commit -qm one", f"{GIT} commit -qm two --allow-empty")
+def test_every_command_takes_the_configuration_else_the_tags_else_the_base(repository: Path) -> None:
+    write(repository / "set", "0", field("A"))
+    commit_all(repository)
+    commit_all(repository)
     commands = (
         ("review", "--base", "HEAD~1", "set"),
         ("check", "--since", "HEAD~1", "set"),
         ("rollout", "HEAD~1:", "."),
     )
     for command in commands:
-        assert notes(tmp_path, *command) == "HEAD~1, as there are no release tags"
-    shell(tmp_path, "git tag 4.1.0-rc1", "git tag latest")
-    assert {notes(tmp_path, *command) for command in commands} == {"HEAD~1, as there are no release tags"}
-    shell(tmp_path, "git tag 4.1.0", "git tag v4.2.0 HEAD~1")
-    assert {notes(tmp_path, *command) for command in commands} == {"2 releases (v4.2.0, 4.1.0)"}
+        assert notes(repository, *command) == "HEAD~1, as there are no release tags"
+    shell(repository, "git tag 4.1.0-rc1", "git tag latest")
+    assert {notes(repository, *command) for command in commands} == {"HEAD~1, as there are no release tags"}
+    shell(repository, "git tag 4.1.0", "git tag v4.2.0 HEAD~1")
+    assert {notes(repository, *command) for command in commands} == {"2 releases (v4.2.0, 4.1.0)"}
     for command in commands:
         if command[0] != "check":
-            assert notes(tmp_path, *command, "--released", "4*") == "2 releases (4.1.0, 4.1.0-rc1)"
-    (tmp_path / "kiplint.toml").write_text('released = ["v*"]')
-    shell(tmp_path, "git add -A", f"{GIT} commit -qm three", f"{GIT} commit -qm four --allow-empty")
-    assert {notes(tmp_path, *command) for command in commands} == {"1 release (v4.2.0)"}
-    assert notes(tmp_path, "diff", "HEAD~1:", ".") == "1 release (v4.2.0)"
-    assert notes(tmp_path, "diff", "set", "set") == "1 release (v4.2.0)"
-    assert notes(tmp_path, "diff", "set", "set", "--isolated") == ""
+            assert notes(repository, *command, "--released", "4*") == "2 releases (4.1.0, 4.1.0-rc1)"
+    (repository / "kiplint.toml").write_text('released = ["v*"]')
+    commit_all(repository)
+    commit_all(repository)
+    assert {notes(repository, *command) for command in commands} == {"1 release (v4.2.0)"}
+    assert notes(repository, "diff", "HEAD~1:", ".") == "1 release (v4.2.0)"
+    assert notes(repository, "diff", "set", "set") == "1 release (v4.2.0)"
+    assert notes(repository, "diff", "set", "set", "--isolated") == ""
 
 
-def test_a_head_that_is_a_revision_is_compared_with_the_releases_before_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_head_that_is_a_revision_is_compared_with_the_releases_before_it(repository: Path) -> None:
     """Else every break of 2.0.0 would be as in a release, which is 2.0.0 itself."""
-    monkeypatch.chdir(tmp_path)
-    shell(tmp_path, "git init -qb trunk")
     for tag, kind in (("1.0.0", "int32"), ("1.0.1", "int32"), ("2.0.0", "int64"), ("2.1.0", "int64")):
-        write(tmp_path / "set", "0", field("A", kind))
-        shell(tmp_path, "git add -A", f"{GIT} commit -qm {tag} --allow-empty", f"git tag {tag}")
+        write(repository / "set", "0", field("A", kind))
+        commit_all(repository, tag)
     for old, new, released in (
         ("1.0.0:", "2.0.0:", "2 releases (1.0.1, 1.0.0)"),
         ("1.0.1:", "HEAD~1:", "2 releases (1.0.1, 1.0.0)"),
@@ -178,49 +182,35 @@ def breaks_of(result: Any) -> set[tuple[str, str, str]]:
     return {(change.rule, change.field, change.versions) for change in changes if change.breaks == "wire"}
 
 
-def test_diff_compares_with_the_old_set_whatever_the_tags_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_diff_compares_with_the_old_set_whatever_the_tags_have(repository: Path) -> None:
     """A fork has a version 1 of its own; the release that comes later is the head itself."""
-    monkeypatch.chdir(tmp_path)
-    shell(tmp_path, "git init -qb trunk")
     for tag, versions, kind in (("1.0.0", "0", "int32"), ("vendor-1.0", "0-1", "int64"), ("2.0.0", "0-1", "string")):
-        write(tmp_path / "set", versions, field("A"), field("B", kind, "1+"))
-        shell(tmp_path, "git add -A", f"{GIT} commit -qm {tag}", f"git tag {tag}")
+        write(repository / "set", versions, field("A"), field("B", kind, "1+"))
+        commit_all(repository, tag)
     for new in ("2.0.0:", "."):
         result = kiplint.diff("vendor-1.0:", new)
         assert (result.status, result.notes) == ("findings", ())
         assert {(change.breaks, change.versions) for change in result.changes} == {("wire", "1")}
 
 
-def test_what_a_release_between_the_two_added_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    shell(tmp_path, "git init -qb trunk")
-    for tag, versions, fields in (
-        ("1.0.0", "0", [field("A")]),
-        ("2.0.0", "0-1", [field("A"), field("B", versions="1+")]),
-        ("3.0.0", "0-1", [field("A"), field("B", versions="1+")]),
-    ):
-        write(tmp_path / "set", versions, *fields)
-        shell(tmp_path, "git add -A", f"{GIT} commit -qm {tag} --allow-empty", f"git tag {tag}")
-    assert {change.name for change in kiplint.diff("1.0.0:", "3.0.0:").changes} >= {"new-version", "new-field"}
-
-
-def test_a_break_of_a_release_that_the_base_has_is_older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_break_of_a_release_that_the_base_has_is_older(repository: Path) -> None:
     """A release branch and trunk gave version 1 another field each; trunk has both after the merge."""
-    monkeypatch.chdir(tmp_path)
+    folder = repository / "set"
     one, other = field("Epoch", "int16", "1+", ignorable=True), field("Zone", "string", "1+", ignorable=True)
-    write(tmp_path / "set", "0", field("A"))
-    shell(tmp_path, "git init -qb trunk", "git add -A", f"{GIT} commit -qm first", "git checkout -qb release")
-    write(tmp_path / "set", "0-1", field("A"), one)
-    shell(tmp_path, f"{GIT} commit -qam release", "git tag 9.0.0", "git checkout -q trunk")
-    write(tmp_path / "set", "0-1", field("A"), other)
-    shell(tmp_path, f"{GIT} commit -qam trunk")
-    write(tmp_path / "set", "0-1", field("A"), other, one)
-    wire = {("compat/layout-changed", "Zone", "1")}
-    assert breaks_of(kiplint.diff("9.0.0:", ".")) == wire
+    write(folder, "0", field("A"))
+    commit_all(repository)
+    shell(repository, "git checkout -qb release")
+    write(folder, "0-1", field("A"), one)
+    commit_all(repository, "9.0.0")
+    shell(repository, "git checkout -q trunk")
+    write(folder, "0-1", field("A"), other)
+    commit_all(repository)
+    write(folder, "0-1", field("A"), other, one)
+    assert breaks_of(kiplint.diff("9.0.0:", ".")) == {("compat/layout-changed", "Zone", "1")}
     assert breaks_of(kiplint.review(base="trunk")) == set()
-    write(tmp_path / "set", "0-1", field("A"), other, field("Epoch", "int32", "1+", ignorable=True))
+    write(folder, "0-1", field("A"), other, field("Epoch", "int32", "1+", ignorable=True))
     assert breaks_of(kiplint.review(base="trunk")) == {("compat/layout-changed", "Epoch", "1")}
-    write(tmp_path / "set", "0-1", field("A"), one)
+    write(folder, "0-1", field("A"), one)
     assert kiplint.diff("trunk:", ".", released=["9.0.0"]).changes == ()
     assert {change.breaks for change in kiplint.diff("trunk:", ".").changes} == {"wire"}
 
@@ -231,15 +221,12 @@ def test_a_version_that_a_release_has_and_the_base_lacks(tmp_path: Path, monkeyp
     write(tmp_path / "release", "0-1", field("A"), field("B", "int64", "1+"))
     write(tmp_path / "trunk", "0", field("A"))
     write(tmp_path / "head", "0-1", field("A"), field("B", "string", "1+"))
-    result = kiplint.diff("trunk", "head", released=["release"])
-    wire = [(change.message_name, change.versions) for change in result.changes if change.breaks == "wire"]
-    assert wire == [("XRequest", "1"), ("XResponse", "1")]
-    (tmp_path / "empty").mkdir()
-    write(tmp_path / "other", "0", field("A"), name=None)
-    other = (tmp_path / "trunk" / "XRequest.json").read_text().replace("XRequest", "YRequest").replace("40", "41")
-    (tmp_path / "empty" / "YRequest.json").write_text(other)
-    result = kiplint.diff("empty", "head", released=["release"])
-    assert [change.versions for change in result.changes if change.breaks == "wire"] == ["1", "1"]
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/YRequest.json").write_bytes(definition(field("A"), name="YRequest", apiKey=41))
+    for old in ("trunk", "other"):
+        result = kiplint.diff(old, "head", released=["release"])
+        wire = [(change.message_name, change.versions) for change in result.changes if change.breaks == "wire"]
+        assert wire == [("XRequest", "1"), ("XResponse", "1")]
 
 
 def test_a_version_in_no_release_is_not_judged_as_released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,8 +267,8 @@ def test_a_fix_may_change_a_version_that_no_release_has(sets: Path) -> None:
 def test_a_check_takes_the_releases_of_the_configuration(sets: Path) -> None:
     """Its fix may change the bytes of a version that only the base has."""
     write(sets / "head", "0-2", field("A"), field("B", "int64", "2+", ignorable=True))
-    subprocess.run("git init -q && git add -A", shell=True, check=True, cwd=sets)
-    subprocess.run("git -c user.name=A -c user.email=a@b commit -qm one", shell=True, check=True, cwd=sets)
+    shell(sets, "git init -q")
+    commit_all(sets)
     write(sets / "head", "0-2", field("A"), field("B", "integer", "2+", ignorable=True))
     fix = ("check", "head/XRequest.json", "--changed-since", "HEAD", "--diff", "--unsafe-fixes")
     assert "B was int64 and is int32 (compared with HEAD) (compat/layout-changed)" in run(*fix, cwd=sets).err

@@ -53,15 +53,6 @@ def test_numbers_that_still_mean_the_same(old: list[Any], new: list[Any]) -> Non
     assert reused_tags(definition(A, *old), definition(A, *new)) == []
 
 
-@pytest.mark.parametrize(("flexible", "versions"), [("none", []), ("4+", ["4-5"])])
-def test_only_flexible_versions_have_tags(flexible: str, versions: list[str]) -> None:
-    old, new = (
-        definition(A, tagged(name, kind=kind), validVersions="0-5", flexibleVersions=flexible)
-        for name, kind in (("T", "int64"), ("U", "string"))
-    )
-    assert [change.versions for change in find_reuse(old, new)] == versions
-
-
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
@@ -129,11 +120,3 @@ BELONGED = ["tag 0 belonged to T (int64); U needs a number of its own"]
 )  # fmt: skip
 def test_a_number_of_an_older_release(old: bytes, new: bytes, older: list[bytes], expected: list[str]) -> None:
     assert reused_tags(old, new, *older) == expected
-
-
-def test_a_tag_that_two_fields_share_is_not_reused_by_either() -> None:
-    twice = definition(tagged("T"), tagged("U"), tagged("V", 1))
-    assert reused_tags(twice, twice + b"\n") == []
-    assert reused_tags(twice, definition(tagged("T"), tagged("U"), tagged("W", 1, "int8"))) == reused_tags(
-        definition(tagged("V", 1)), definition(tagged("W", 1, "int8"))
-    )
