@@ -12,7 +12,7 @@ import msgspec
 
 from generator.markdown import code, page, place, prose, table
 from generator.precision import record
-from kiplint.commands.rules import PACKS_OF_CODE, rules_of_code
+from kiplint.commands.review.base import CONFIGURATION_CHANGED
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import FieldRequirement, PackSpec, Rule
 from kiplint.model.message import PROTECTED
@@ -37,13 +37,13 @@ RPC. The keys 17 and 18 mean Kafka's RPCs in every schema set, the others in a s
 def make() -> dict[str, str]:
     """The page `reference/rules.md`, which lists all rules, and a page for each pack, by path in `docs`."""
     packs = [(name, list(rules)) for name, rules in groupby(shipped_rules(), key=lambda rule: rule.pack)]
-    titles = {**dict(pack_titles()), **PACKS_OF_CODE}
+    titles = dict(pack_titles())
     index = table(
         ["pack", "what it is about", "rules"],
         [[f"[{name}](rules/{name}.md)", prose(titles[name]), str(len(rules))] for name, rules in packs],
     )
     rpc_table = table(["API key", "RPC", "rules"], list(_protected_rpcs()))
-    index_page = page("Rules", INTRODUCTION, index, PROTECTION, rpc_table, *map(_of_code, PACKS_OF_CODE))
+    index_page = page("Rules", INTRODUCTION, index, PROTECTION, rpc_table, _of_review())
     pages = {f"reference/rules/{name}.md": _pack_page(name, titles[name], rules) for name, rules in packs}
     return {"reference/rules.md": index_page, **pages}
 
@@ -61,12 +61,15 @@ def _by_key(rule: Rule) -> str:
     return text if re.search(r"rpc_name|kafka_title|schemas\.requests", text) else ""
 
 
-def _of_code(pack: str) -> str:
-    """The rules of a pack that is code."""
-    rules = (rule for rule in rules_of_code() if rule.pack == pack)
-    rows = [[code(rule.spec.id), _level(rule), prose(rule.title), prose(rule.spec.why)] for rule in rules]
-    about = f"{prose(PACKS_OF_CODE[pack])}. `kiplint {pack}` reports them; these rules cannot be selected or ignored."
-    return "\n\n".join([f"## {pack}", about, table(["rule", "severity", "what it finds", "why"], rows)])
+def _of_review() -> str:
+    """The rule that is code."""
+    rule = CONFIGURATION_CHANGED
+    rows = [[code(rule.spec.id), _level(rule), prose(rule.title), prose(rule.spec.why)]]
+    about = (
+        "What a pull request changes beside its definitions. `kiplint review` reports them; these rules cannot be "
+        "selected or ignored."
+    )
+    return "\n\n".join([f"## {rule.pack}", about, table(["rule", "severity", "what it finds", "why"], rows)])
 
 
 def pack_titles() -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator
 from kiplint import __version__
 from kiplint.cli.app import all_commands, load
 from kiplint.commands.pipeline import report, run
-from kiplint.commands.rules import rules_of_code
+from kiplint.commands.review.base import CONFIGURATION_CHANGED
 from kiplint.commands.schema import schema
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped_rules
@@ -114,7 +114,7 @@ def table(result: Ran) -> list[tuple[str, str, str]]:
 
 def test_every_rule_is_listed(tmp_path: Path) -> None:
     rows = table(kiplint("rules", cwd=tmp_path))
-    rules = [*shipped_rules(), *rules_of_code()]
+    rules = [*shipped_rules(), CONFIGURATION_CHANGED]
     expected = [(rule.id, "-" if rule.severity == "off" else rule.severity, rule.title) for rule in rules]
     assert rows == expected
 

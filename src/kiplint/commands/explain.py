@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from textwrap import indent, wrap
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from msgspec import json
@@ -67,7 +67,7 @@ def sections(rule: Rule, color: bool) -> list[str]:
         *_examples(rule, Path(shipped("fixtures"), rule.pack, rule.spec.id), color),
     ]
     if rule.params:
-        values = "\n".join(printable(f"  {name} = {_toml(value)}") for name, value in rule.params.items())
+        values = "\n".join(printable(f"  {line}") for line in _toml(rule.params))
         parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
     if not rule.each and not rule.origin:
         return [*parts, "`kiplint review` reports it; nothing switches it off."]
@@ -104,9 +104,10 @@ def check_example(rule: Rule, folder: Path) -> Result:
     return check_set(inputs, RuleSet([active], [active]))
 
 
-def _toml(value: object) -> str:
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{_toml(key)} = {_toml(item)}' for key, item in value.items())} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    return json.encode(value).decode()
+def _toml(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """The lines of TOML that set values: words, numbers, lists of these, and tables."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _toml(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name} = {json.encode(value).decode()}"

@@ -36,17 +36,6 @@ def command(
     return CLEAN
 
 
-PACKS_OF_CODE = {
-    "review": "What a pull request changes beside its definitions",
-}
-"""The packs of rules that are code, with their titles. No configuration changes them."""
-
-
-def rules_of_code() -> list[Rule]:
-    """The rules that `review` alone reports."""
-    return [CONFIGURATION_CHANGED]
-
-
 def all_rules() -> list[Rule]:
-    """All rules, those of the configuration's packs and those that are code too."""
-    return [*configure().all_rules(), *rules_of_code()]
+    """All rules: those of the shipped and the configuration's packs, and the one that `review` alone reports."""
+    return [*configure().all_rules(), CONFIGURATION_CHANGED]
