@@ -137,6 +137,7 @@ def _finding(violation: Violation, change: Change, locator_of: Callable[[str], L
         "severity": "info" if change.policy == "info" else finding.severity,
         "message": message + (f" (compared with {printable(change.release)})" if change.release else ""),
         "message_name": name,
+        "pointer": f"{location.pointer}/{location.name}" if location.name else location.pointer,  # also of none
         "fingerprint": fingerprint(finding.rule, name, change.field, versions, change.kind),
         "place": "",
     }
