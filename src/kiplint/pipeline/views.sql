@@ -52,13 +52,13 @@ SELECT c.source, c.position AS client_position, c.release AS client, b.position 
 FROM tagged c JOIN tagged b ON b.source = c.source
 JOIN matrix m ON m.client_root = c.root AND m.broker_root = b.root WHERE m.status IS NOT NULL;
 
--- What was introduced, fixed or changed when, by whom, and which release has it first?
+-- What was introduced, fixed, suppressed, removed or changed when, by whom, and which release has it first?
 CREATE VIEW events AS
 WITH ends AS (
   SELECT *, introduced_position AS position, if(what = 'finding', 'introduced', 'changed') AS event,
     introduced_commit AS commit, introduced_time AS time, first_release AS release FROM spans
   UNION ALL BY NAME
-  SELECT *, fixed_position AS position, 'fixed' AS event, fixed_commit AS commit, fixed_time AS time,
+  SELECT *, fixed_position AS position, ended AS event, fixed_commit AS commit, fixed_time AS time,
     fixed_release AS release FROM spans WHERE fixed_commit IS NOT NULL
 ), authors AS (  -- nobody is blamed for a release
   SELECT source, lineage, position, author, subject, pull_request, kips, concat_ws(', ', author, '#' || pull_request,

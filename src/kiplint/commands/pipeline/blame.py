@@ -14,8 +14,8 @@ from kiplint.text.words import did_you_mean
 EVENTS = """
 SELECT source, lineage, time, commit, "by", coalesce(release, if(before_first_release, 'before the first',
   if(source IN (SELECT source FROM revisions WHERE release IS NOT NULL), 'never', ''))) AS release, event, rule,
-  coalesce(message_name, path) AS message_name, if(event = 'fixed', '', message) AS message FROM events
-WHERE list_contains($1, {}) ORDER BY source, lineage, position, event <> 'fixed', rule, message_name, field, message
+  coalesce(message_name, path) AS message_name, message
+FROM events WHERE list_contains($1, {}) ORDER BY source, lineage, position, rule, message_name, event, field, message
 """
 EPILOG = """\b
 Examples:
@@ -32,7 +32,7 @@ def command(
 ) -> int:
     """Show what happened to a message, or because of a rule, in order.
 
-    Findings that were introduced and fixed, and changes, each with its commit and the first release that has it.
+    Findings that came and how they ended, and changes, each with its commit and the first release that has it.
     """
     tables = open_lake(lake)
     column, names = subjects(tables, subject)
