@@ -139,8 +139,7 @@ def test_a_taken_api_key_is_the_fault_of_the_rpc_that_the_base_lacks(released: P
             for name, other in (("Add", "Old"), ("Old", "Add")) for kind in ("Request", "Response")]  # fmt: skip
     assert [row for row in blame(released) if "apiKey 94" in row] == both
     assert blame(released, "schemas/AddRequest.json", "schemas/AddResponse.json") == both[:2]
-    newer = [f"Add{kind}: apiKey 94 already belongs to Old{kind}; 95 is free" for kind in ("Request", "Response")]
-    assert blame(released, "--changed-since", "HEAD") == newer
+    assert blame(released, "--changed-since", "HEAD") == both[:2]
 
 
 def test_a_taken_tag_is_the_fault_of_the_field_that_the_base_lacks(released: Path) -> None:
