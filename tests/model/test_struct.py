@@ -1,11 +1,13 @@
-"""Structs: their order, their names, and the circles that they stand in."""
+"""Structs, and facts about the fields of a message or struct among each other."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
+from kiplint.model.fields import Container
 from kiplint.model.message import Message
 from kiplint.versions import VersionRange
 from tools import field, message
@@ -45,7 +47,6 @@ def test_structs_come_common_first_and_each_before_those_inside_it() -> None:
         "/fields/0/fields/1",
         "/fields/1",
     ]
-    assert [struct.path for struct in whole.structs] == ["S", "S.Six", "U", "One", "One.Two", "One.Three", "Four"]
     assert [(struct.is_common, struct.common) for struct in whole.structs[:4]] == [
         (True, True), (False, True), (True, True), (False, False),
     ]  # fmt: skip
@@ -85,10 +86,7 @@ def test_duplicate_structs() -> None:
 @pytest.mark.parametrize(
     ("structs", "cycles"),
     [
-        ({"A": "int32", "B": "A A"}, {}),
-        ({"A": "Missing"}, {}),
-        ({"A": "A"}, {"A": "A -> A"}),
-        ({"A": "B", "B": "A"}, {"A": "A -> B -> A"}),
+        ({"A": "int32", "B": "A Missing"}, {}),
         ({"A": "B C", "B": "C", "C": "A"}, {"A": "A -> C -> A"}),
         ({"A": "A", "B": "[]B", "C": "A B"}, {"A": "A -> A", "B": "B -> B"}),
         ({"A": "B", "B": "C", "C": "B"}, {"B": "B -> C -> B"}),
@@ -104,3 +102,59 @@ def test_a_long_way_round() -> None:
     result = uses(**{f"S{n:04}": f"S{(n + 1) % 2_000:04}" for n in range(2_000)}).cycles
     assert list(result) == ["S0000"]
     assert result["S0000"].count(" -> ") == 2_000
+
+
+def by_field(container: Container, values: Mapping[int, object]) -> dict[str, object]:
+    """The same values, by position and name of the field."""
+    return {f"{index}:{container.fields[index].name}": value for index, value in values.items()}
+
+
+def tags(*numbers: int | None) -> Message:
+    """A message with fields A, B, C... with these tags."""
+    return message(*(field(chr(65 + n), tag=tag, taggedVersions="3+") for n, tag in enumerate(numbers)))
+
+
+@pytest.mark.parametrize(
+    ("names", "others"),
+    [
+        (["A", "B", "C"], {}),
+        (["TOPIC", "topic"], {}),
+        (["URL", "uRL", "Url"], {"0:URL": "uRL", "1:uRL": "URL"}),
+        (["A", "a", "A", "B", "b"], {"0:A": "a", "1:a": "A", "2:A": "A", "3:B": "b", "4:b": "B"}),
+    ],
+)
+def test_duplicate_names(names: list[str], others: dict[str, str]) -> None:
+    whole = message(*map(field, names))
+    assert by_field(whole, whole.duplicate_names) == others
+
+
+@pytest.mark.parametrize(
+    ("numbers", "others"),
+    [
+        ([0, 1, 2], {}),
+        ([0, 0], {"1:B": "A"}),
+        ([1, None, 0, 1, 1], {"3:D": "A", "4:E": "A"}),
+        ([None, None], {}),
+    ],
+)
+def test_duplicate_tags(numbers: list[int | None], others: dict[str, str]) -> None:
+    whole = tags(*numbers)
+    assert by_field(whole, whole.duplicate_tags) == others
+
+
+@pytest.mark.parametrize(
+    ("numbers", "gaps"),
+    [
+        ([2, 1, 0], {}),
+        ([0, 2, 4], {"1:B": 1}),
+        ([4, 0], {"0:A": 1}),
+        ([0, 0, 2], {}),
+        ([0, 0, 3], {"2:C": 2}),
+        ([0, 0, 1], {}),
+        ([-1, 1], {}),
+        ([0, 2**31 - 1], {"1:B": 1}),
+    ],
+)
+def test_skipped_tags(numbers: list[int | None], gaps: dict[str, int]) -> None:
+    whole = tags(*numbers)
+    assert by_field(whole, whole.skipped_tags) == gaps
