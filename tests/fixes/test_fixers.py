@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
-from fixes.mutations import mutate
 from fixes.support import Files, comments_of, is_within, parse
 from kiplint.compat.released import Releases
 from kiplint.engine.config import Config
@@ -21,7 +17,7 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import check_set
-from kiplint.fixes.apply import Check, FixedSet, fix_set, new_findings
+from kiplint.fixes.apply import Check, FixedSet, fix_set
 from kiplint.fixes.fixers import FIXERS, make_fix
 from kiplint.fixes.write import FileChanges
 from kiplint.sources.schema_files import SchemaFile
@@ -128,38 +124,6 @@ def test_a_fix_does_the_same_however_the_file_is_written(rule: Rule, variant: st
         assert parse(after.removeprefix(b"\xef\xbb\xbf")) == parse(plain.after.get(name, files[name]))
         assert rule.id == ABOUT_COMMENTS or is_within(comments_of(data), comments_of(after))
         assert "CRLF" not in variant or after.count(b"\n") == after.count(b"\r\n")
-
-
-MUTANTS = int(os.environ.get("KIPLINT_MUTANTS", "2"))
-"""How many mutants of its example each fixer gets; 50 of each take some minutes."""
-
-
-@fixable
-def test_mutants_get_no_new_finding_and_keep_their_comments(rule: Rule) -> None:
-    chance = random.Random(rule.id)
-    every = checker(rule)
-
-    def alone(files: Mapping[str, bytes]) -> list[Finding]:
-        """The findings, with the fixes of this rule only."""
-        return [finding if finding.rule == rule.id else replace(finding, fix=None) for finding in every(files)]
-
-    fixes = 0
-    for _ in range(MUTANTS):
-        files = bad(rule)
-        for variant in chance.sample([variant for variant in VARIANTS if variant != "minified"], chance.randrange(3)):
-            files = {name: VARIANTS[variant](data) for name, data in files.items()}
-        name = chance.choice(sorted(files))
-        if chance.random() < 0.5:
-            files[name] = mutate(files[name].decode(), chance).encode("utf-8", "surrogateescape")
-        result = fix_set(files, alone, unsafe=True, releases=UNRELEASED)
-        after = {**files, **result.after}
-        before = every(files)
-        assert list(new_findings(before, every(after), result.after)) == []
-        for path, data in result.after.items():
-            assert rule.id == ABOUT_COMMENTS or is_within(comments_of(files[path]), comments_of(data)), data
-        assert not fix_set(after, alone, unsafe=True, releases=UNRELEASED).after
-        fixes += bool(result.after)
-    assert fixes > MUTANTS / 4
 
 
 def test_every_fixer_is_named_by_a_rule_and_every_name_is_one() -> None:

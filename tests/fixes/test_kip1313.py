@@ -187,17 +187,6 @@ def pair(**others: object) -> Files:
     }
 
 
-def test_a_range_that_ends_with_the_latest_version_is_extended() -> None:
-    files = pair()
-    files["XRequest.json"] = definition(field("Old", versions="0-4"), field("Last", versions="2-5"))
-    migration = migrate(schemas(files))
-    request = parse(after(files, migration)["XRequest.json"])
-    assert [item["versions"] for item in request["fields"]] == ["0-4", "2+"]
-    assert [row.look for row in migration.rows if row.name == "X"] == [
-        ("XRequest: versions of Last ended with version 5; it now includes the new version",)
-    ]
-
-
 FLEXIBLE = '"3+": "2"'
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -64,28 +64,6 @@ def test_nothing_is_written_beside_a_file_that_must_not_be(
     with pytest.raises(UsageError, match=message):
         write(good, file)
     assert {path.name: path.read_bytes() for path in file.parent.iterdir() if path.is_file()} == before
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(folder)], capture_output=True, check=False
-    )
-    if mount.returncode:
-        pytest.skip("a small disk can only be mounted by the administrator")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-def test_each_file_is_whole_on_a_full_disk(small_disk: Path) -> None:
-    paths = [small_disk / name for name in ("A.json", "B.json")]
-    for path in paths:
-        path.write_bytes(OLD)
-    with pytest.raises(UsageError, match=r"B.json was not written: No space left on device; 1 file writ"):
-        write(*paths, data=NEW * 400)
-    assert {path.name: path.read_bytes() for path in small_disk.iterdir()} == {"A.json": NEW * 400, "B.json": OLD}
 
 
 def test_a_patch_can_be_applied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
