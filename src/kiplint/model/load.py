@@ -126,13 +126,9 @@ class Definition(msgspec.Struct, frozen=True):
 def load(file: str, data: bytes) -> Definition:
     """Read one definition file; never raises, whatever the bytes."""
     spec = decode(data, DECODER, ENCODER)
-    if spec is not None:
-        return Definition(file, data, Message(spec, file, data))
-    return _load_slowly(file, data)
-
-
-def _load_slowly(file: str, data: bytes) -> Definition:
-    spec, problems = _repair(data)
+    problems: tuple[Problem, ...] = ()
+    if spec is None:
+        spec, problems = _repair(data)
     return Definition(file, data, Message(spec, file, data, problems) if spec else None, problems)
 
 
