@@ -155,7 +155,7 @@ def test_explain_shows_the_change(rule: Rule, capsys: pytest.CaptureFixture[str]
     assert explain.command(rule.id) == 0
     output = capsys.readouterr().out
     example = run_example(rule, FIXTURES / rule.id)
-    assert {change.rule for change in example.changes} == {rule.id}
+    assert {change.rule for change in example[0]} == {rule.id}
     report = text(*example).rstrip()
     section = output.partition("\nExample\n")[2].partition("\n\nTo ignore it")[0]
     section = section.partition("\n\nRight")[0].partition("\n\nParameters")[0]

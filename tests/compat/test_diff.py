@@ -257,7 +257,7 @@ GONE = "versions 0-1 are no longer valid"
 STATEMENTS: list[tuple[Files | bytes, Files | bytes, list[str]]] = [
     (definition(A), definition(A, validVersions="2-5"), [f"warning XRequest: {GONE}"]),
     (record(A), record(A, validVersions="2-5"), [f"error XRecord: {GONE}"]),
-    (definition(A, validVersions="2-5"), definition(A), ["info XRequest: versions 0-1 are valid again"]),
+    (definition(A, validVersions="2-5"), definition(A), ["info XRequest: versions 0-1 are new"]),
     (FLUX + definition(A), definition(A, B), ["warning XRequest 0-5, B: B is new in a released version"]),
     (definition(A), FLUX + definition(A, B), ["error XRequest 0-5, B: B is new in a released version"]),
     (both(), both("0-7"), ["error XResponse has no versions 6-7, which its request was bumped to"]),
@@ -279,7 +279,7 @@ STATEMENTS: list[tuple[Files | bytes, Files | bytes, list[str]]] = [
         ["warning XRequest is gone", "warning XResponse is gone", "info YRequest is new, with versions 0-5"],
     ),
     (sasl("0-1"), sasl("0-2"), ["error SaslHandshakeRequest: SaslHandshake is frozen at versions 0-1, and was given 2"]),
-    (sasl("1"), sasl("0-1"), ["info SaslHandshakeRequest: version 0 is valid again"]),
+    (sasl("1"), sasl("0-1"), ["info SaslHandshakeRequest: version 0 is new"]),
     (definition(A), definition(A, validVersions="0-7"), ["info XRequest: versions 6-7 are new"]),
 ]  # fmt: skip
 

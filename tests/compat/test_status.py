@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.compat.change import KINDS, STATUSES, Status, policy
+from kiplint.compat.change import KINDS, STATUSES, Status
 from kiplint.compat.classify import ChangeFinding, classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.released import Releases
@@ -134,7 +134,7 @@ def test_each_cell(kind: str, status: Status) -> None:
     findings = in_status(kind, status)
     own = [(finding.severity, finding.breaks) for finding in findings if finding.rule == f"compat/{kind}"]
     others = {finding.rule for finding in findings}
-    spec, what = BY_NAME[kind].spec, policy(kind, status)
+    spec, what = BY_NAME[kind].spec, KINDS[kind].policies[STATUSES.index(status)]
     if what == "rule":
         severities = {spec.severity if spec.severity != "off" else spec.on, *(case.severity for case in spec.levels)}
         assert [(severity in severities, breaks) for severity, breaks in own] == [(True, spec.breaks)]

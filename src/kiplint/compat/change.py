@@ -50,8 +50,6 @@ class Kind(NamedTuple):
     policies: Policies
     key: str = ""
     """The property."""
-    message_key: str = ""
-    """The property of the message to point to where no field is the cause."""
 
 
 _BYTES: Final[Policies] = ("rule", "collect", "collect", "none")
@@ -81,11 +79,11 @@ KINDS: Final[Mapping[str, Kind]] = {
     "response-not-bumped": Kind(_NEW, "validVersions"),
     "unstable-changed": Kind(("none", "rule", "rule", "none"), "validVersions"),
     "header-changed": Kind(_BYTES, "headerVersions"),
-    "layout-changed": Kind(_BYTES, "versions", message_key="fields"),
+    "layout-changed": Kind(_BYTES, "versions"),
     "type-retyped": Kind(_PROPERTY, "type"),
     "nullability-widened": Kind(_BYTES, "nullableVersions"),
     "nullability-narrowed": Kind(_BYTES, "nullableVersions"),
-    "flexible-changed": Kind(_BYTES, "versions", message_key="flexibleVersions"),
+    "flexible-changed": Kind(_BYTES, "flexibleVersions"),
     "fields-reordered": Kind(_BYTES, "versions"),
     "field-renamed": Kind(_PROPERTY, "name"),
     "struct-renamed": Kind(_PROPERTY, "type"),
@@ -131,17 +129,33 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     tagged: Annotated[bool, "Whether the field is tagged now."] = False
     left: Annotated[str, "The request or response that remains of an RPC whose other message is gone; else empty."] = ""
     held: Annotated[VersionRange, "Those of the dropped versions that the other message of the RPC still has."] = NONE
-    again: Annotated[bool, "Whether new versions are lower than the highest that was valid, and so come back."] = False
 
     @cached_property
     def kind(self) -> str:
         """The change more closely, such as `field-removed`."""
-        return _detail(self) or self.name
+        match self.name:
+            case "layout-changed" if self.was and self.now:
+                return "meaning-changed" if self.same else "type-changed"
+            case "layout-changed" if self.was or self.now:
+                return "field-removed" if self.was else "field-added"
+            case "type-retyped":
+                return "same-bytes"
+            case "fields-reordered":
+                return "same-bytes" if self.same else "other-bytes"
+            case "field-renamed":  # without a name other fields took over its bytes
+                return self.name if self.now else "same-bytes"
+            case "new-field" | "new-field-not-ignorable" | "new-tag":
+                return "field-added" if self.new_tag < 0 else "tag-added"
+            case "tagged-moved":
+                return "tagged" if self.tagged else "untagged"
+            case "response-not-bumped":
+                return f"{self.message_type}-not-bumped"
+        return self.name
 
     @property
     def policy(self) -> Policy:
         """What to do with it, by the status of its versions."""
-        return policy(self.name, self.status)
+        return KINDS[self.name].policies[STATUSES.index(self.status)]
 
     @cached_property
     def message(self) -> Message:
@@ -250,7 +264,7 @@ class Change(msgspec.Struct, frozen=True, dict=True):
             return Location(message.file, field.pointer, key, message.name)
         partner_with_bump = partner(message) if self.name == "response-not-bumped" else None
         file = partner_with_bump.file if partner_with_bump else message.file
-        return Location(file, "", kind.message_key or kind.key, message.name)
+        return Location(file, "", kind.key, message.name)
 
     @property
     def old(self) -> Properties:
@@ -266,35 +280,8 @@ class Change(msgspec.Struct, frozen=True, dict=True):
 register("change", Change, KINDS)
 
 
-def policy(name: str, status: Status) -> Policy:
-    """What to do with a change of this kind in a version of this status."""
-    return KINDS[name].policies[STATUSES.index(status)]
-
-
 def _tag(field: Field | None) -> int:
     return field.tag if field is not None and field.tag is not None else -1
-
-
-def _detail(change: Change) -> str:
-    """The kind of a change where it is more precise than the name; else empty."""
-    match change.name:
-        case "layout-changed" if change.was and change.now:
-            return "meaning-changed" if change.same else "type-changed"
-        case "layout-changed" if change.was or change.now:
-            return "field-removed" if change.was else "field-added"
-        case "type-retyped":
-            return "same-bytes"
-        case "fields-reordered":
-            return "same-bytes" if change.same else "other-bytes"
-        case "field-renamed":  # without a name other fields took over its bytes
-            return "" if change.now else "same-bytes"
-        case "new-field" | "new-field-not-ignorable" | "new-tag":
-            return "field-added" if change.new_tag < 0 else "tag-added"
-        case "tagged-moved":
-            return "tagged" if change.tagged else "untagged"
-        case "response-not-bumped":
-            return f"{change.message_type}-not-bumped"
-    return ""
 
 
 def _side(change: Change, number: int) -> Properties:

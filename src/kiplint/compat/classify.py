@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -211,21 +211,16 @@ def rule_in_rpc(finding: Finding, rule: str) -> Cause:
     return "rule", finding.rpc if isinstance(finding, ChangeFinding) else name, rule
 
 
-class RuleExample(NamedTuple):
-    """The changes that violate a rule in its example, and the two sets; paths begin with `old/` or `new/`."""
+def run_example(rule: Rule, folder: Path) -> tuple[list[ChangeFinding], Tree, Tree]:
+    """The changes that violate a rule, switched on if it is off, in its example: the sets `old` and `new` of a folder.
 
-    changes: list[ChangeFinding]
-    old: Tree
-    new: Tree
-
-
-def run_example(rule: Rule, folder: Path) -> RuleExample:
-    """Run one rule, switched on if it is off, over the sets `old` and `new` of a directory."""
+    Also the two trees; paths begin with `old/` or `new/`.
+    """
     active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
-    old, new = (make_tree(side, [("", _files(folder, side))]) for side in ("old", "new"))
+    paths = {side: sorted(folder.glob(f"{side}/*")) for side in ("old", "new")}
+    old, new = (
+        make_tree(side, [("", [(f"{side}/{file.name}", file.read_bytes()) for file in files])])
+        for side, files in paths.items()
+    )
     classified_changes = classify(compare_trees(old, new), RuleSet([active], [active]), old.sources, new.sources)
-    return RuleExample([finding for _, finding in classified_changes], old, new)
-
-
-def _files(folder: Path, side: str) -> list[tuple[str, bytes]]:
-    return [(f"{side}/{file.name}", file.read_bytes()) for file in sorted((folder / side).glob("*.json"))]
+    return [finding for _, finding in classified_changes], old, new

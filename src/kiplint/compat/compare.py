@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from kiplint.compat.change import Both, Change, FieldPair, MessagePair, Status, policy
+from kiplint.compat.change import Both, Change, FieldPair, MessagePair, Status
 from kiplint.compat.fields import ContainerPair, container_pairs, version_changes
 from kiplint.compat.released import Releases, VersionStatuses
 from kiplint.compat.tree import TooLargeError, Tree, pair_sets, require_limits
@@ -44,11 +44,13 @@ def compare_trees(
     changes: list[Change] = []
     for before, after in pairs:
         try:
-            if before and after:
-                changes += _pair_changes(before, after, old.name.removesuffix(":"), releases)
-            elif before and before.valid and _file_name(before.file) not in unreadable_after:
+            if before and after and _took_key(before, after):
+                changes += _reused_key(before, after, old.name.removesuffix(":"))
+            elif before and after and not (before.data and before.data == after.data):
+                changes += compare_messages(before, after, releases)
+            elif before and not after and before.valid and _file_name(before.file) not in unreadable_after:
                 changes.append(_removal(before, successors.get(id(partner(before))), releases))
-            elif after and after.valid and _file_name(after.file) not in unreadable_before:
+            elif after and not before and after.valid and _file_name(after.file) not in unreadable_before:
                 changes += _addition(after, releases)
             if after and b"taggedVersions" in after.data:
                 changes += _older_tags(before, after, ancestors)
@@ -114,13 +116,6 @@ def _has_same_fields(old: Message, new: Message) -> bool:
     return bool(before) and before == after
 
 
-def _pair_changes(old: Message, new: Message, old_name: str, releases: Releases | None) -> Iterator[Change]:
-    if _took_key(old, new):
-        yield from _reused_key(old, new, old_name)
-    elif not old.data or old.data != new.data:
-        yield from compare_messages(old, new, releases)
-
-
 def _removal(message: Message, other: Message | None, releases: Releases | None) -> Change:
     """The change of a message that is gone; `other` is what became of the other message of its RPC."""
     remaining = other.name if other and other.is_rpc and other.valid else ""
@@ -130,7 +125,7 @@ def _removal(message: Message, other: Message | None, releases: Releases | None)
 
 def _addition(message: Message, releases: Releases | None) -> Iterator[Change]:
     if releases and (holder := releases.key_holder(message)):
-        yield from _reused_key(holder.message, message, holder.name)
+        yield from _reused_key(holder.reference, message, holder.release)
         return
     require_limits(message)
     yield Change("new-message", (None, message), message.valid, status="new")
@@ -177,7 +172,8 @@ def compare_messages(old: Message, new: Message, releases: Releases | None = Non
         return
     for change in _property_changes(both):
         yield replace(change, status=statuses.best(change.versions & old.valid or old.valid))
-    yield from _new_versions(both)
+    if new_versions := new.valid - old.valid:
+        yield Change("new-version", both, new_versions, was=str(old.valid), now=str(new.valid), status="new")
     other = partner(new)
     for status, versions in statuses.versions.items():
         if drops := versions & old.valid - new.valid:
@@ -236,14 +232,6 @@ def _property_changes(both: Both) -> Iterator[Change]:
         yield Change("undeprecated", both, restored_versions, was=str(old.deprecated))
 
 
-def _new_versions(both: Both) -> Iterator[Change]:
-    old, new = both.old.valid, both.new.valid
-    restored_versions = (new - old) & VersionRange.of(0, old.highest)
-    for versions, again in ((restored_versions, True), (new - old - restored_versions, False)):
-        if versions:
-            yield Change("new-version", both, versions, was=str(old), now=str(new), again=again, status="new")
-
-
 def _group_changes(old: Message | None, new: Message, statuses: VersionStatuses) -> Iterator[Change]:
     """The changes of versions that are not new, status by status; also new fields, and tags that are reused."""
     references = {id(message): message for message in (old, *(group.reference for group in statuses.groups)) if message}
@@ -258,11 +246,11 @@ def _group_changes(old: Message | None, new: Message, statuses: VersionStatuses)
         changes = version_changes(Both(reference, new), containers[id(reference)], versions)
         if old and reference is not old:
             changes = _without_earlier(changes, Both(reference, old), versions)
-        for change in changes:
-            if policy(change.name, status) == "collect":
+        for change in (replace(change, status=status, release=release) for change in changes):
+            if change.policy == "collect":
                 collected_versions[status] = collected_versions.get(status, NONE) | change.versions
             elif status_by_change.setdefault((change.name, change.field), status) == status:
-                yield replace(change, status=status, release=release)
+                yield change
     if old is None:
         return
     both = Both(old, new)

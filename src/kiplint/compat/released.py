@@ -28,12 +28,14 @@ MOST_NAMED: Final = 5
 """How many releases a note names."""
 
 
-class ReleasedMessage(NamedTuple):
-    """A message as a release has it: the newest release with these versions."""
+class VersionGroup(NamedTuple):
+    """Versions of one status, and the message that the new one is compared with in them."""
 
-    name: str
-    message: Message
+    status: Status
+    reference: Message
     versions: VersionRange
+    release: str = ""
+    """The release that the reference is of, where it is not the old message."""
 
 
 class Releases:
@@ -44,23 +46,23 @@ class Releases:
         self._unread_trees = iter(trees)
         self._releases: list[dict[tuple[str, object], list[tuple[str, Message]]]] = []
 
-    def holders(self, message: Message, versions: VersionRange) -> Iterator[ReleasedMessage]:
+    def holders(self, message: Message, versions: VersionRange) -> Iterator[VersionGroup]:
         """The message in each release that is the newest one with some of the versions.
 
         A message that has the API key and is another one does not count (see `key_holder`).
         """
         for name, former in self._candidates(message) if versions else ():
             if (held_versions := versions & released_versions(former)) and is_same(former, message):
-                yield ReleasedMessage(name, former, held_versions)
+                yield VersionGroup("released", former, held_versions, name)
                 versions -= held_versions
             if not versions:
                 return
 
-    def key_holder(self, message: Message) -> ReleasedMessage | None:
+    def key_holder(self, message: Message) -> VersionGroup | None:
         """The newest release in which another message has the API key, if the set does not have that one as well."""
         for name, former in self._candidates(message):
             if former.name not in message.schemas.by_name and not are_related(former, message):
-                return ReleasedMessage(name, former, former.valid)
+                return VersionGroup("released", former, former.valid, name)
         return None
 
     def _candidates(self, message: Message) -> Iterator[tuple[str, Message]]:
@@ -98,16 +100,6 @@ def _identity(message: Message) -> tuple[str, object]:
     return (message.type, message.api_key) if message.is_rpc and message.api_key is not None else ("", message.name)
 
 
-class VersionGroup(NamedTuple):
-    """Versions of one status, and the message that the new one is compared with in them."""
-
-    status: Status
-    reference: Message
-    versions: VersionRange
-    release: str = ""
-    """The release that the reference is of, where it is not the old message."""
-
-
 class VersionStatuses(NamedTuple):
     """The status of each version of an old and a new message, either of which may be missing.
 
@@ -124,7 +116,7 @@ class VersionStatuses(NamedTuple):
         A released version is compared with the old message where that has the form of the release or of the new one.
         """
         own, valid = old.valid if old else NONE, new.valid if new else NONE
-        holders = [ReleasedMessage("", old, released_versions(old))] if old else []
+        holders = [VersionGroup("released", old, released_versions(old))] if old else []
         if releases and (message := old or new):
             holders = list(releases.holders(message, own | valid))
         released = NONE
@@ -135,7 +127,7 @@ class VersionStatuses(NamedTuple):
             if versions:
                 groups[status, id(reference)] = group._replace(versions=group.versions | versions)
 
-        for name, release, held_versions in holders:
+        for _, release, held_versions, name in holders:
             released |= held_versions
             if old and old.data == release.data:
                 add("released", old, held_versions & valid)
