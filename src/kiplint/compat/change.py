@@ -103,9 +103,6 @@ KINDS: Final[Mapping[str, Kind]] = {
 what to collect, `classify` what to report.
 """
 
-Properties = Mapping[str, object]
-"""One side of a change in the JSON output, by property."""
-
 
 class Change(msgspec.Struct, frozen=True, dict=True):
     """One difference between two sets, of one of the kinds in `KINDS`."""
@@ -266,15 +263,22 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         file = partner_with_bump.file if partner_with_bump else message.file
         return Location(file, "", kind.key, message.name)
 
-    @property
-    def old(self) -> Properties:
-        """The old side in the JSON output."""
-        return _side(self, 0)
-
-    @property
-    def new(self) -> Properties:
-        """The new side in the JSON output."""
-        return _side(self, 1)
+    def side(self, number: int) -> dict[str, str]:
+        """One side of a change in the JSON output: 0 for the old one, 1 for the new one."""
+        message, field, version = self.messages[number], self.fields[number], self.versions.lowest
+        if message is None:
+            return {}
+        if self.containers:
+            body = known_layout(self.containers[number], version, version in message.flexible)
+            return {"layout": shown_layout(body, field)}
+        if self.name == "tag-reused" and field:
+            return {"layout": shown_layout(known_layout(field.owner, version, flexible=True), field)}
+        if self.name in ("record-type-moved", "layout-changed") and number:  # the record type is the version of the old
+            version = message.valid.lowest
+        if self.name in ("record-type-moved", "layout-changed", "unstable-changed", "flexible-changed"):
+            return {"layout": shown_layout(layout(message, version), empty_tags=self.name == "flexible-changed")}
+        text = self.now if number else self.was
+        return {KINDS[self.name].key: text} if text else {}
 
 
 register("change", Change, KINDS)
@@ -282,24 +286,6 @@ register("change", Change, KINDS)
 
 def _tag(field: Field | None) -> int:
     return field.tag if field is not None and field.tag is not None else -1
-
-
-def _side(change: Change, number: int) -> Properties:
-    """One side of a change in the JSON output: 0 for the old one, 1 for the new one."""
-    message, field, version = change.messages[number], change.fields[number], change.versions.lowest
-    if message is None:
-        return {}
-    if change.containers:
-        body = known_layout(change.containers[number], version, version in message.flexible)
-        return {"layout": shown_layout(body, field)}
-    if change.name == "tag-reused" and field:
-        return {"layout": shown_layout(known_layout(field.owner, version, flexible=True), field)}
-    if change.name in ("record-type-moved", "layout-changed") and number:  # the record type is the version of the old
-        version = message.valid.lowest
-    if change.name in ("record-type-moved", "layout-changed", "unstable-changed", "flexible-changed"):
-        return {"layout": shown_layout(layout(message, version), empty_tags=change.name == "flexible-changed")}
-    text = change.now if number else change.was
-    return {KINDS[change.name].key: text} if text else {}
 
 
 MOST_SHOWN: Final = 200

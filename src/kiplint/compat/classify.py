@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from pathlib import Path
+from typing import Annotated, Any, cast
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -27,10 +28,6 @@ from kiplint.text.lines import decode_text
 from kiplint.text.show import printable
 from kiplint.text.tree import Locator
 from kiplint.text.words import join_words
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 GRAVE = ("wire", "storage")
 """Breaks that example bytes can prove."""
@@ -148,8 +145,8 @@ def _finding(violation: Violation, change: Change, locator_of: Callable[[str], L
         message_type=change.message_type,
         versions=versions,
         field=change.field,
-        old=dict(change.old),
-        new=dict(change.new),
+        old=change.side(0),
+        new=change.side(1),
         proof=(),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -167,11 +168,8 @@ class ComparedVersion:
 
 
 def _offsets(body: Layout, plain: bool) -> dict[int, int]:
-    offsets, offset = {}, 0
-    for slot in body.slots:
-        offsets[slot.field.index] = offset
-        offset += len(slot_tokens(slot, plain=plain))
-    return offsets
+    sizes = (len(slot_tokens(slot, plain=plain)) for slot in body.slots)
+    return dict(zip((slot.field.index for slot in body.slots), accumulate(sizes, initial=0), strict=False))
 
 
 def _differences(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[Change]:
@@ -290,22 +288,19 @@ def _shifted_field(comparison: ComparedVersion, pairs: list[FieldPair]) -> Itera
 def _attribute_changes(messages: Both, old: Field, new: Field, versions: VersionRange) -> Iterator[Change]:
     """The changes of a field that leave its bytes as they are, in versions that have it on both sides."""
 
-    def change(name: str, was: object, now: object) -> Change:
-        return Change(name, messages, versions, (old, new), was=str(was), now=str(now))
-
-    if old.name != new.name:
-        yield change("field-renamed", old.name, new.name)
-    if old.is_struct and new.is_struct and old.element_type != new.element_type:
-        yield change("struct-renamed", old.element_type, new.element_type)
+    are_structs = old.is_struct and new.is_struct
     was, now = _quote_default(old), _quote_default(new)
-    if was != now and default_value(old) != default_value(new) and not _is_ended(messages, old, new):
-        yield change("default-changed", was, now)
-    if old.entity_type != new.entity_type:
-        yield change("entity-type-changed", old.entity_type or "left out", new.entity_type or "left out")
-    if old.map_key != new.map_key:
-        yield change("map-key-changed", str(old.map_key).lower(), str(new.map_key).lower())
-    if old.ignorable != new.ignorable:
-        yield change("ignorable-changed", str(old.ignorable).lower(), str(new.ignorable).lower())
+    has_other_default = default_value(old) != default_value(new) and not _is_ended(messages, old, new)
+    for name, before, after in (
+        ("field-renamed", old.name, new.name),
+        ("struct-renamed", old.element_type if are_structs else "", new.element_type if are_structs else ""),
+        ("default-changed", was, now if has_other_default else was),
+        ("entity-type-changed", old.entity_type or "left out", new.entity_type or "left out"),
+        ("map-key-changed", str(old.map_key).lower(), str(new.map_key).lower()),
+        ("ignorable-changed", str(old.ignorable).lower(), str(new.ignorable).lower()),
+    ):
+        if before != after:
+            yield Change(name, messages, versions, (old, new), was=before, now=after)
 
 
 def _quote_default(field: Field) -> str:

@@ -215,23 +215,24 @@ class _Rollout:
         latest, first = request.valid.highest, request.valid.lowest
         is_new = self.base is not None and rpc.api_key not in self.former
         header, offered_versions = header_of(request, first if is_new else latest), released_versions(request)
-        if self.missing and is_new and header < self.header:
+        status: Adoption = "missing"
+        key, text = "headerVersions", ""
+        if header < self.header and is_new:
             text = f"{rpc.name} is new, but version {first} uses header {header}; start with header {self.header}"
-            return _failing(row, "missing", text, self.missing, location_of(request, "headerVersions"))
-        if self.missing and header < self.header:
+        elif header < self.header:
             released = released_versions(former).highest if former else -1
             bump = f"bump it to {max(released, latest) + 1} with header {self.header}"
             text = f"the latest version of {rpc.name} ({latest}) uses header {header}; {bump}"
             key = "headerVersions" if request.declares_headers else "validVersions"
-            return _failing(row, "missing", text, self.missing, location_of(request, key))
-        if self.missing and header >= WITH_INSTANCE_ID and not self.head.request_header:
+        elif header >= WITH_INSTANCE_ID and not self.head.request_header:
             text = f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
-            return _failing(row, "missing", text, self.missing, location_of(request, "headerVersions"))
-        if header >= WITH_INSTANCE_ID and self.of_header:
+        elif header >= WITH_INSTANCE_ID and self.of_header:
             return _wrong(row, self.of_header, f"it uses header {header}, but ")
-        if self.missing and (not offered_versions or header_of(request, offered_versions.highest) < self.header):
+        elif not offered_versions or header_of(request, offered_versions.highest) < self.header:
+            status, key = "unstable", "latestVersionUnstable"
             text = f"version {latest} of {rpc.name} uses header {header}, but is unstable: no broker offers it yet"
-            return _failing(row, "unstable", text, self.missing, location_of(request, "latestVersionUnstable"))
+        if self.missing and text:
+            return _failing(row, status, text, self.missing, location_of(request, key))
         if is_new:
             return replace(row, status="new", message=f"new, with header {header} from version {first}")
         return replace(row, message=f"version {latest} uses header {header}")

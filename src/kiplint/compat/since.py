@@ -35,10 +35,6 @@ class BaseState(NamedTuple):
     top: str
     messages: frozenset[tuple[str, str]] | None = None
 
-    def find(self, path: str) -> bytes | None:
-        """The bytes of a file in the base; None if the base lacks the file."""
-        return self.files.get(_inner(path, self.top))
-
     def at(self, directory: str) -> SchemaSet | None:
         """The set of a directory, None if the base has none."""
         inner = _inner(directory, self.top)
@@ -83,7 +79,7 @@ def read_base(
 
 def new_since(findings: Sequence[Finding], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
     """The findings that the base does not have as often, or that are on a line that the base's file does not have."""
-    touched_lines = cache(lambda path: _touched_lines(sources.get(path, b""), base.find(path)))
+    touched_lines = cache(lambda path: _touched_lines(sources.get(path, b""), base.files.get(_inner(path, base.top))))
 
     def is_touched(finding: Finding) -> bool:
         if finding.line not in touched_lines(finding.path):

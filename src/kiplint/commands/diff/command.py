@@ -6,6 +6,7 @@ import os
 from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
@@ -98,23 +99,22 @@ def command(
     code changes, and `none` when it only adds. Layouts before and after are shown as proof.
     """
 
-    def work() -> DiffResult:
-        return diff(
-            old,
-            new,
-            also=also or (),
-            messages=messages or (),
-            role=role,
-            released=released or (),
-            repository=repository,
-            fail_on_breaks=fail_on_breaks or GRAVE,
-            select=select or (),
-            ignore=ignore or (),
-            severity=severities(severity),
-            config=config,
-            isolated=isolated,
-        )
-
+    work = partial(
+        diff,
+        old,
+        new,
+        also=also or (),
+        messages=messages or (),
+        role=role,
+        released=released or (),
+        repository=repository,
+        fail_on_breaks=fail_on_breaks or GRAVE,
+        select=select or (),
+        ignore=ignore or (),
+        severity=severities(severity),
+        config=config,
+        isolated=isolated,
+    )
     return report("diff", output_format, work, PAGE_FORMATS)
 
 
@@ -224,7 +224,7 @@ def diff(
     if released or configuration.config.released:
         releases = releases_of(configuration, old, [*(os.fspath(name) for name in released)], repository, new)
         notes = releases_note(releases, old)
-    result = compare((old, new), trees, rules, grave, messages, releases, role or "")
+    result = compare((old, new), trees, rules, grave, messages, releases, role)
     return replace(result, notes=notes)
 
 
@@ -244,7 +244,7 @@ def compare(
     grave: Collection[str] = GRAVE,
     globs: Collection[str] = (),
     releases: Releases | None = None,
-    role: str = "",
+    role: Role | None = None,
 ) -> DiffResult:
     """The result for a base, a head, and older sets; `globs` and the `role` select messages."""
     before, after, *older = trees
@@ -256,7 +256,7 @@ def compare(
         change
         for change in compare_trees(before, after, older, releases, too_large)
         if any(map(is_selected, change.messages))
-        and (not role or _concerns(change.messages, role))
+        and (not role or any(_concerns(message, role) for message in change.messages if message))
         and (not single or any(id(message) in own_ids for message in change.messages))
     ]
     old_sources = dict(ChainMap(*(dict(tree.sources) for tree in (before, *older))))
@@ -293,20 +293,16 @@ def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Me
     return lambda message: not globs or any(matches(message, glob) for glob in globs)
 
 
-def _concerns(pair: MessagePair, role: str) -> bool:
+def _concerns(message: Message, role: Role) -> bool:
     """Whether a message matters to a role: records to `storage`; all RPCs to `broker`, those of the broker listener to
     `client`; headers, and data beside RPCs, to these two.
     """
-    messages = [message for message in pair if message]
     if role == "storage":
-        return any(message.is_record for message in messages)
-    if not any(message.is_rpc for message in messages):
-        return any(
-            message.type == "header" or (message.type == "data" and message.schemas.rpcs) for message in messages
-        )
-    requests = [message if message.type == "request" else partner(message) for message in messages]
-    listeners = {listener for request in requests if request for listener in request.listeners}
-    return role == "broker" or "broker" in listeners or not listeners
+        return message.is_record
+    if not message.is_rpc:
+        return message.type == "header" or (message.type == "data" and bool(message.schemas.rpcs))
+    request = message if message.type == "request" else partner(message)
+    return role == "broker" or not request or not request.listeners or "broker" in request.listeners
 
 
 def _single_file(before: Tree, after: Tree) -> Tree | None:

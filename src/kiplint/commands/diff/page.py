@@ -79,25 +79,22 @@ def _change(change: ChangeFinding) -> Iterator[Block]:
 
 def _layouts(group: Sequence[Entry]) -> Iterator[Block]:
     """The layouts of the versions whose bytes change, before and after."""
-    versions: dict[tuple[str, int], tuple[Message, Message, int]] = {}
+    pairs: dict[tuple[str, int], tuple[Message, Message]] = {}
     for change, (old, new) in group:
-        if change.breaks in GRAVE and old and new and change.versions and change.name != "version-dropped":
-            version = VersionRange.of_text(change.versions).lowest
-            new_version = version if version in new.valid else new.valid.lowest
-            if new_version >= 0 and version in old.valid:
-                versions.setdefault((change.message_name, version), (old, new, new_version))
-    for (name, version), (old, new, new_version) in islice(versions.items(), MOST_LAYOUTS):
-        also = f", version {new_version} in the new set" if new_version != version else ""
-        rows = sides(old, new, version, new_version)
+        version = VersionRange.of_text(change.versions).lowest
+        if change.breaks in GRAVE and old and new and version in old.valid and version in new.valid:
+            pairs.setdefault((change.message_name, version), (old, new))
+    for (name, version), (old, new) in islice(pairs.items(), MOST_LAYOUTS):
+        rows = sides(old, new, version)
         if any(row.look for row in rows):
-            yield Table(f"{name} {version}{also}", ("before", "bytes", "after", "bytes"), rows, "sides")
+            yield Table(f"{name} {version}", ("before", "bytes", "after", "bytes"), rows, "sides")
 
 
-def sides(old: Message, new: Message, version: int, new_version: int) -> list[Row]:
+def sides(old: Message, new: Message, version: int) -> list[Row]:
     """The layouts of a version in both sets, row by row; empty for messages that are too large or recursive."""
     if old.cycles or new.cycles or max(unfolded_size(side, MOST_FIELDS)[0] for side in (old, new)) > MOST_FIELDS:
         return []
-    was, now = ([*lines(layout(message, at))] for message, at in ((old, version), (new, new_version)))
+    was, now = ([*lines(layout(message, version))] for message in (old, new))
     rows = []
     for what, low, high, start, stop in SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
         for left, right in zip_longest(was[low:high], now[start:stop]):
