@@ -329,10 +329,11 @@ def _reused_tags(
     old, new = messages
     for _, _, pairs, present in containers:
         by_tag = {after.tag: (before, after) for before, after in pairs if after and after.tag is not None}
-        for before, _ in pairs:
+        for before, after in pairs:
             if before is None or before.tag not in by_tag:
                 continue
-            former, holder = by_tag[before.tag]
+            keeps_tag = after and after.tag == before.tag  # also where another field has that tag now
+            former, holder = (before, after) if after and keeps_tag else by_tag[before.tag]
             is_kept = former is not before or with_same_tag is None or id(holder) in with_same_tag
             if former and former.tag == holder.tag and (is_kept or _is_restored(before, holder)):
                 continue
