@@ -52,6 +52,7 @@ PLAIN = field("A", "string", default=None)
     ("name", "text", "unsafe", "expected"),
     [
         pytest.param("XData", TAIL + b"'\\x30+',}", False, TAIL + b'"0+"}', id="a string and an escape in it collide"),
+        pytest.param("XData", TAIL + b'\xc2\xa0"0+"}', False, TAIL + b'"0+"}', id="a blank from a web page"),
         pytest.param("XRequest", definition(field(default=None, about="It.")), False,
                      definition(field(about="It.")), id='with "null" in quotes it would be worse'),
         pytest.param("XRequest", definition(field("A", "string", flexibleVersions="3-5", about="It.")), True,

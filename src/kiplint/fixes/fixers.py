@@ -196,11 +196,13 @@ MOST_LITERAL: Final = 1000
 
 @fixer
 def json5(case: FixerCase) -> Fix | None:
-    """Write a name, a string or a whole number as JSON: in double quotes, and in decimal digits."""
+    """Write a name, a string, a whole number or white space as JSON: in double quotes, decimal digits, or a blank."""
     problem = case.element.problem
     if problem.kind != "json5-only" or problem.end - problem.start > MOST_LITERAL:
         return None
     source = case.document.text[problem.start : problem.end]
+    if not source.strip():
+        return case.safe([case.document.edit(problem.start, problem.end, " ")])
     try:
         value = source if is_identifier(source) else read_json5(source)
     except ValueError:

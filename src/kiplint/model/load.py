@@ -85,9 +85,8 @@ def range_problems(message: Message) -> Iterator[Problem]:
     for element in elements:
         for name in _RANGES_OF[type(element)]:
             if problem := getattr(element, f"{name}_problem"):
-                prefix = "" if name == "versions" else name
-                text = printable(str(getattr(element.spec, f"{prefix}_versions" if prefix else name))[:40])
-                key = f"{prefix}Versions" if prefix else name
+                attribute, key = (name, name) if name == "versions" else (f"{name}_versions", f"{name}Versions")
+                text = printable(str(getattr(element.spec, attribute))[:40])
                 yield Problem(RANGE_KIND, f'"{text}" {problem}', f"{element.pointer}/{key}")
 
 
