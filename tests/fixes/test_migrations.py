@@ -1,3 +1,5 @@
+"""Migrations of whole sets, to KIP-1313 and to a new version of each RPC: nothing is lost, and nothing breaks."""
+
 from __future__ import annotations
 
 import itertools
@@ -14,7 +16,8 @@ from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.fixes.kip_1313 import migrate, unmet
-from kiplint.fixes.migration import MigrationRow, prove
+from kiplint.fixes.migration import Migration, MigrationRow, prove
+from kiplint.fixes.new_version import bump
 from kiplint.model.message import Message
 from kiplint.model.schemas import partner
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
@@ -43,17 +46,32 @@ def migrated_files(files: Files) -> Files:
     return after(files, migrate(schemas(files)))
 
 
-def test_the_result_has_no_new_error_or_warning(files: Files, migrated_files: Files) -> None:
-    before, now = (
-        {
-            (finding.rule, finding.path, finding.pointer)
-            for finding in check(tree, single_file=False)
-            if finding.severity != "info"
-        }
-        for tree in (files, migrated_files)
-    )
-    assert now <= before
-    assert not [finding for finding in now if finding not in before]
+Steps = list[tuple[Files, Files]]
+
+
+@pytest.fixture(scope="module")
+def steps(files: Files, migrated_files: Files) -> Steps:
+    """What was before and after the migration, and before and after a bump of all RPCs then."""
+    bumped_files = migrated_files
+    for pair in schemas(migrated_files).rpcs:
+        if pair.request and not pair.is_dead and not pair.is_coordinator:
+            migration = bump(pair)
+            assert bool(migration.files) is (pair.name != "SaslHandshake" and not pair.request.unstable)
+            bumped_files = after(bumped_files, migration)
+    return [(files, migrated_files), (migrated_files, bumped_files)]
+
+
+def test_the_result_has_no_new_error_or_warning(steps: Steps) -> None:
+    for step in steps:
+        before, now = (
+            {
+                (finding.rule, finding.path, finding.pointer)
+                for finding in check(tree, single_file=False)
+                if finding.severity != "info"
+            }
+            for tree in step
+        )
+        assert now <= before
 
 
 def unstable(message: Message) -> bool:
@@ -73,22 +91,24 @@ def test_the_rollout_is_done_for_every_live_rpc(files: Files, migrated_files: Fi
     assert [row.name for row in rows if row.status == "exempt"] == ["SaslHandshake"]
 
 
-def test_the_difference_breaks_nothing(files: Files, migrated_files: Files) -> None:
-    old, new = (Tree("", {"": schemas(tree)}, tree) for tree in (files, migrated_files))
-    findings = changes_between(RULES, old, new)
-    assert {(change.rule, change.breaks) for change in findings} <= {
-        ("compat/new-version", "none"),
-        ("compat/new-field", "none"),
-        ("compat/unstable-changed", "none"),
-    }
-    now = schemas(migrated_files).by_name
-    for message in schemas(files).messages:  # what may still change is not released by the way
-        assert now[message.name].unstable is message.unstable, message.name
+def test_the_difference_breaks_nothing(steps: Steps) -> None:
+    for before, now in steps:
+        old, new = (Tree("", {"": schemas(tree)}, tree) for tree in (before, now))
+        findings = changes_between(RULES, old, new)
+        assert {(change.rule, change.breaks) for change in findings} <= {
+            ("compat/new-version", "none"),
+            ("compat/new-field", "none"),
+            ("compat/unstable-changed", "none"),
+        }
+        messages = schemas(now).by_name
+        for message in schemas(before).messages:  # what may still change is not released by the way
+            assert messages[message.name].unstable is message.unstable, message.name
 
 
-def test_all_comments_are_there(files: Files, migrated_files: Files) -> None:
-    for name, data in files.items():
-        assert is_within(comments_of(data), comments_of(migrated_files[name])), name
+def test_all_comments_are_there(steps: Steps) -> None:
+    for before, now in steps:
+        for name, data in before.items():
+            assert is_within(comments_of(data), comments_of(now[name])), name
 
 
 def test_a_second_run_changes_nothing(migrated_files: Files) -> None:
@@ -97,14 +117,15 @@ def test_a_second_run_changes_nothing(migrated_files: Files) -> None:
     assert {row.state for row in again.rows} <= {"unchanged", "exempt", "dead"}
 
 
-def test_layout_and_header_of_every_version_stay(files: Files, migrated_files: Files) -> None:
-    now = schemas(migrated_files).by_name
-    for message in schemas(files).messages:
-        if message.valid:
-            wire_by_version = {version: rest for version, *rest in wire(now[message.name])}
-            for version, *rest in wire(message):
-                if version < message.valid.highest or not unstable(message):
-                    assert wire_by_version[version] == rest, f"{message.name}@{version}"
+def test_layout_and_header_of_every_version_stay(steps: Steps) -> None:
+    for before, now in steps:
+        messages = schemas(now).by_name
+        for message in schemas(before).messages:
+            if message.valid:
+                wire_by_version = {version: rest for version, *rest in wire(messages[message.name])}
+                for version, *rest in wire(message):
+                    if version < message.valid.highest or not unstable(message):
+                        assert wire_by_version[version] == rest, f"{message.name}@{version}"
 
 
 def test_each_new_version_has_the_body_of_the_one_before(files: Files, migrated_files: Files) -> None:
@@ -323,3 +344,37 @@ def test_a_note_on_the_version_follows_the_others(comment: str) -> None:
     text = files["XRequest.json"].decode().replace('  "validVersions"', f'{comment}  "validVersions"')
     result = after(changed_files := {**files, "XRequest.json": text.encode()}, migrate(schemas(changed_files)))
     assert "  // Version 5 is new.\n  //\n  // Version 6 uses" in result["XRequest.json"].decode()
+
+
+def bump_x(files: Files, **options: Any) -> Migration:
+    """The bump of X."""
+    return bump(next(rpc for rpc in schemas(files).rpcs if rpc.name == "X"), **options)
+
+
+def after_bump(files: Files, **options: Any) -> Files:
+    """The files after it."""
+    return after(files, bump_x(files, **options))
+
+
+def test_after_an_unstable_version_there_is_a_new_one_only_if_it_is_asked_for() -> None:
+    files = {**pair(latestVersionUnstable=True), "XResponse.json": pair()["XResponse.json"]}
+    assert bump_x(files).rows[0].state == "left"
+    later = parse(after_bump(files, new_version=True)["XRequest.json"])
+    assert (later["validVersions"], later["latestVersionUnstable"]) == ("0-6", False)
+
+
+def test_the_new_version_can_be_unstable_and_have_a_note() -> None:
+    now = after_bump(pair(), unstable=True, note="is for KIP-1.")
+    assert parse(now["XRequest.json"])["latestVersionUnstable"] is True
+    assert "latestVersionUnstable" not in parse(now["XResponse.json"])
+    assert comments_of(now["XResponse.json"]) == ["Version 6 is for KIP-1."]
+
+
+def test_the_last_range_of_a_map_is_opened() -> None:
+    now = after_bump(pair(headerVersions={"0-2": "1", "3-5": "2"}))
+    assert parse(now["XRequest.json"])["headerVersions"] == {"0-2": "1", "3+": "2"}
+
+
+def test_a_response_that_ends_earlier_gets_the_version_of_its_request() -> None:
+    files = {**pair(), "XResponse.json": pair(validVersions="0-4")["XResponse.json"]}
+    assert parse(after_bump(files)["XResponse.json"])["validVersions"] == "0-5"
