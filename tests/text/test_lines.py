@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.text.lines import Lines, character_of, line_of, without_blanks
+from kiplint.text.lines import Lines, character_of
 
 
 def test_every_line_end() -> None:
@@ -51,11 +51,3 @@ def test_offsets_in_bytes(text: str, data: st.DataObject) -> None:
     utf8 = text.encode()
     offset = len(text[: data.draw(st.integers(0, len(text)))].encode())
     assert character_of(utf8, offset) == len(utf8[:offset].decode())
-    assert line_of(utf8, offset) == utf8.count(b"\n", 0, offset) + 1
-
-
-@pytest.mark.parametrize(
-    ("text", "end", "there"), [("a \t b", 4, 1), ("a", 1, 1), ("  ", 2, 0), ("", 0, 0), ("a\n ", 3, 2)]
-)
-def test_where_blanks_begin(text: str, end: int, there: int) -> None:
-    assert without_blanks(text, end, " \t") == len(text[:end].rstrip(" \t")) == there

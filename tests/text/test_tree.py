@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 from kiplint.limits import DEFINITION_LEVELS
+from kiplint.text.decode import blank_comments
 from kiplint.text.tree import SPACES, read_tree
 
 from .support import definitions, documents, mutations, random_texts, tree_value
@@ -163,9 +164,7 @@ def test_corpus(corpus: Path) -> None:
 
 
 def _without_comments(text: str) -> str:
-    from kiplint.text.decode import blank_text
-
-    return blank_text(text).removeprefix("\ufeff")
+    return blank_comments(text.encode()).decode().removeprefix("\ufeff")
 
 
 def _refuse(constant: str) -> float:

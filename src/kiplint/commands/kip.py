@@ -35,12 +35,13 @@ from kiplint.engine.run import check_set
 from kiplint.limits import KIP_BYTES
 from kiplint.model.load import Definition, load
 from kiplint.render.report import IGNORE, FindingsSummary, Report, at_least, rank, rule_infos
-from kiplint.render.table import DIM, Cell, table, title, width_of
+from kiplint.render.table import title, width_of
 from kiplint.render.text import excerpt
 from kiplint.sources.disk import STDIN, read_input
 from kiplint.sources.schema_files import NothingThereError, SchemaFile
 from kiplint.text.document import Block, find_blocks
 from kiplint.text.lines import Lines, decode_text
+from kiplint.text.show import printable
 from kiplint.text.words import plural, tally
 
 EPILOG = """\b
@@ -296,11 +297,8 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
     """Write each KIP, and a line with the counts of findings."""
     width = width_of(out)
     for kip in result.kips:
-        rows: list[list[Cell]] = [
-            [(f"line {row.line}", DIM), (row.name or "?", ""), (row.type, ""), (row.valid_versions, "")]
-            for row in kip.definitions
-        ]
-        out.write("\n".join([title(kip.path, color), *table((), rows, color, width), "\n"]))
+        rows = (f"  line {row.line}  {row.name or '?'}  {row.type}  {row.valid_versions}" for row in kip.definitions)
+        out.write("\n".join([title(kip.path, color), *map(printable, rows), "\n"]))
         for finding in result.findings:
             if finding.path != kip.path or isinstance(finding, ChangeFinding) or not result.is_listed(finding):
                 continue

@@ -16,7 +16,7 @@ import msgspec
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet, matching
 from kiplint.limits import DEFINITION_GLOBS
-from kiplint.text.decode import Comment, Problem, blank_text, comments
+from kiplint.text.decode import Comment, Problem, blank_comments, comments
 from kiplint.text.lines import Lines
 from kiplint.text.show import printable, show, show_raw
 from kiplint.text.words import comma_parts
@@ -99,7 +99,8 @@ def parse_suppressions(text: str) -> Suppressions:
     if _MARK not in text:
         return Suppressions()
     lines = Lines(text)
-    code_lines = [lines.line_of(match.start()) for match in _CODE.finditer(blank_text(text))]
+    code = Lines(blank_comments(text.encode()).decode())
+    code_lines = [code.line_of(match.start()) for match in _CODE.finditer(code.text)]
     items: list[Suppression] = []
     problems: list[Problem] = []
     patterns: set[str] = set()

@@ -21,7 +21,6 @@ from kiplint.model.schemas import FROZEN, Rpc
 from kiplint.model.types import PRIMITIVES
 from kiplint.text.diagnose import read_json5
 from kiplint.text.edit import Document, Edit, NotEditable, delete_item, insert_property, rename_key, replace_value
-from kiplint.text.lines import without_blanks
 from kiplint.text.tree import Node, is_identifier
 from kiplint.versions import ALL, NONE, VersionRange
 
@@ -187,7 +186,8 @@ def unused_ignore(case: FixerCase) -> Fix | None:
     start, end = problem.start, problem.end
     if document.begins_line(start):
         return case.unsafe([document.edit(document.line_start(start), document.next_line(start), "")])
-    return case.unsafe([document.edit(without_blanks(document.text, start, " \t"), end, "")])
+    code = document.text[document.line_start(start) : start].rstrip(" \t")
+    return case.unsafe([document.edit(document.line_start(start) + len(code), end, "")])
 
 
 MOST_LITERAL: Final = 1000

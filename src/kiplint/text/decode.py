@@ -10,9 +10,6 @@ import msgspec
 
 from kiplint.limits import DEFINITION_BYTES, DEFINITION_LEVELS
 
-MAX_POINTER_KEY: Final = 256
-"""Longest key, in characters, that a problem's pointer spells out; the pointer stops above a longer one."""
-
 NOT_JSON: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
 """What msgspec raises for bytes or text that it cannot read as JSON."""
 
@@ -51,7 +48,6 @@ _COMMENT: Final = r"""
 _TOKEN: Final = f"(?xs){_QUOTED_STRING} | (?P<comment>{_COMMENT})"  # compiled when needed: clean definitions never do
 
 _BLANKS: Final = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
-_NOT_LINE_END: Final = r"[^\r\n]"
 
 
 class Comment(msgspec.Struct, frozen=True):
@@ -86,13 +82,6 @@ def blank_comments(data: bytes, *, blocks: bool = True) -> bytes:
         return match[0] if is_kept else match[0].translate(_BLANKS)
 
     return re.sub(_TOKEN.encode(), blank, data)
-
-
-def blank_text(text: str) -> str:
-    """`blank_comments` for a decoded text."""
-    return re.sub(
-        _TOKEN, lambda match: match[0] if match["comment"] is None else re.sub(_NOT_LINE_END, " ", match[0]), text
-    )
 
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import AnyStr, Final
+from typing import Final
 
 _LINE_END: Final = r"\r\n?|\n"
 BOM: Final = "\ufeff"
@@ -83,20 +83,3 @@ def character_of(data: bytes, offset: int) -> int:
 def lines_of(data: bytes) -> Lines:
     """The lines of a file's text."""
     return Lines(decode_text(data))
-
-
-def line_of(data: bytes, offset: int) -> int:
-    r"""The 1-based line of an offset in bytes; `\n` ends lines."""
-    return bisect_left(_line_ends(data), offset) + 1
-
-
-@lru_cache(maxsize=4)
-def _line_ends(data: bytes) -> list[int]:
-    return [match.start() for match in re.finditer(b"\n", data)]
-
-
-def without_blanks(text: AnyStr, end: int, blanks: AnyStr) -> int:
-    """Where a text up to an offset ends without the blanks there: `len(text[:end].rstrip(blanks))`, without a copy."""
-    while end and text[end - 1 : end] in blanks:
-        end -= 1
-    return end

@@ -15,9 +15,12 @@ from typing import Final, Literal, NamedTuple, NoReturn
 import msgspec
 
 from kiplint.limits import DEFINITION_LEVELS, DEFINITION_PROBLEMS
-from kiplint.text.decode import MAX_POINTER_KEY, NOT_JSON, Problem
+from kiplint.text.decode import NOT_JSON, Problem
 from kiplint.text.lines import BOM, Lines
 from kiplint.text.show import show, show_raw
+
+MAX_POINTER_KEY: Final = 256
+"""Longest key, in characters, that a problem's pointer spells out; the pointer stops above a longer one."""
 
 Kind = Literal["object", "array", "string", "word", "missing"]
 """`word` is a number, true, false, null or anything else outside quotes; `missing` is a key without a value."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Final
 
 
 def tally(counts: Mapping[str, int], kind: str = "") -> str:
@@ -43,15 +42,6 @@ def comma_parts(texts: Iterable[str]) -> list[str]:
     return [part.strip() for text in texts for part in text.split(",") if part.strip()]
 
 
-CLOSE: Final = 0.65
-"""How much two words have in common to be close, from 0 to 1."""
-CLOSE_WHEN_SHORT: Final = 0.6
-SHORT: Final = 5
-"""Up to how many letters a single slip makes so much of a difference."""
-WHOLE: Final = 4
-"""From how many letters on the beginning of a word stands for the word."""
-
-
 def did_you_mean(word: str, names: Iterable[str], before: str = "", *, numbered: bool = True) -> str:
     """`; did you mean X?`, with what goes before the name; empty where the nearest name is the word, or none is close.
 
@@ -69,9 +59,8 @@ def nearest(word: str, names: Iterable[str], likeness: float = 0, *, numbered: b
     """
     numbers = re.findall(r"\d+", word) if numbered else []
     likely = sorted(name for name in {*names} if not numbers or re.findall(r"\d+", name) in (numbers, []))
-    same = [name for name in likely if name.lower() == word.lower()]
-    least = max(likeness, CLOSE_WHEN_SHORT if len(word) <= SHORT else CLOSE)
-    close = same or get_close_matches(word, likely, 1, least)
-    if not close and len(word) >= WHOLE:
+    close = [name for name in likely if name.lower() == word.lower()]
+    close = close or get_close_matches(word, likely, 1, max(likeness, 0.6 if len(word) <= 5 else 0.65))
+    if not close and len(word) > 3:
         close = [name for name in likely if name.startswith(word)]
     return close[0] if close else ""
