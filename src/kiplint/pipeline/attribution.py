@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
-from kiplint.pipeline.rows import Row, table
+from kiplint.pipeline.rows import Row
 from kiplint.sources.git import open_repository
 from kiplint.sources.schema_files import SourceError
 
@@ -37,32 +35,24 @@ class ReleaseBase(NamedTuple):
 Bases = Mapping[Release, ReleaseBase]
 
 
-def attribute(schema: pa.Schema) -> Callable[[pa.Table, pa.Table], pa.Table]:
-    """The function that turns the lives of one source, and its revisions, into spans."""
-
-    def run(lives: pa.Table, revisions: pa.Table) -> pa.Table:
-        history, rows = revisions.to_pylist(), lives.to_pylist()
-        releases = sorted(
-            Release(row["position"], row["lineage"], row["release"], row["time"], row["commit"])
-            for row in history
-            if row["release"] is not None
-        )
-        bases = find_bases(history, releases)
-        first_releases = find_first_releases(rows, releases, bases)
-        spans = (
-            {
-                **row,
-                "open": None if row["what"] == "change" else row["fixed_position"] is None,
-                "first_release": None,
-                "fixed_release": None,
-                "before_first_release": at not in first_releases and _is_early(row, releases, bases[row["lineage"]]),
-                **first_releases.get(at, {}),
-            }
-            for at, row in enumerate(rows)
-        )
-        return table(schema, spans)
-
-    return run
+def attribute(lives: Sequence[Row], history: Sequence[Row]) -> Iterator[Row]:
+    """The spans of the lives of one source, by its revisions."""
+    releases = sorted(
+        Release(row["position"], row["lineage"], row["release"], row["time"], row["commit"])
+        for row in history
+        if row["release"] is not None
+    )
+    bases = find_bases(history, releases)
+    first_releases = find_first_releases(lives, releases, bases)
+    for at, life in enumerate(lives):
+        yield {
+            **life,
+            "open": None if life["what"] == "change" else life["fixed_position"] is None,
+            "first_release": None,
+            "fixed_release": None,
+            "before_first_release": at not in first_releases and _is_early(life, releases, bases[life["lineage"]]),
+            **first_releases.get(at, {}),
+        }
 
 
 def find_bases(history: Iterable[Row], releases: Sequence[Release]) -> dict[str, Bases]:

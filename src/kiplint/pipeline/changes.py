@@ -6,11 +6,12 @@ The newest content of each fork is also compared with the newest release of upst
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-import pyarrow as pa
 from msgspec.structs import asdict
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
@@ -21,7 +22,7 @@ from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.messages import number
-from kiplint.pipeline.rows import Row, arrow, cogroup, table
+from kiplint.pipeline.rows import Row, map_cogroups
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -48,8 +49,8 @@ def changes(lake: Lake, rules: Rules) -> DataFrame:
     first = F.min(F.struct("source", "lineage", "position")).alias("first")
     pairs = lake.missing(pairs.groupBy(*PAIR).agg(first), "changes", *PAIR, rules_id=rules.id)
     pairs = pairs.select(group_of("first.source", "first.lineage").alias("group"), "first.position", *PAIR)
-    schema, texts = lake.schemas["changes"], texts_of(lake, pairs, PAIR)
-    return cogroup(pairs, texts, "group").applyInArrow(compare_in_arrow(rules, arrow(schema)), schema)
+    texts = texts_of(lake, pairs, PAIR)
+    return map_cogroups(pairs, texts, partial(compare_pairs, rules), lake.schemas["changes"], "group")
 
 
 def texts_of(lake: Lake, pairs: DataFrame, sides: Sequence[str]) -> DataFrame:
@@ -78,27 +79,21 @@ def merges(revisions: DataFrame, sets: DataFrame, upstream: str) -> DataFrame:
     return tips.crossJoin(F.broadcast(newest)).where("old_root <> root")
 
 
-def compare_in_arrow(rules: Rules, schema: pa.Schema) -> Callable[[pa.Table, pa.Table], pa.Table]:
-    """The function that turns neighbouring pairs, and the texts that they have with their paths, into changes."""
-
-    def run(pairs: pa.Table, texts: pa.Table) -> pa.Table:
-        files = files_by_root(texts)
-        trees: dict[str, Tree] = {}
-        rows: list[Row] = []
-        for pair in sorted(pairs.to_pylist(), key=lambda pair: pair["position"]):
-            roots = [pair[side] for side in PAIR]
-            for root in roots:  # the pair before has one of the trees already
-                trees[root] = trees.get(root) or make_tree(root, files.get(root, {}).items())
-            trees = {root: trees[root] for root in roots}
-            rows += compare_pair(trees[roots[0]], trees[roots[1]], rules)
-        return table(schema, rows)
-
-    return run
+def compare_pairs(rules: Rules, pairs: Sequence[Row], texts: Sequence[Row]) -> Iterator[Row]:
+    """The changes of pairs of neighbours, which have these texts."""
+    files = files_by_root(texts)
+    trees: dict[str, Tree] = {}
+    for pair in sorted(pairs, key=itemgetter("position")):
+        roots = [pair[side] for side in PAIR]
+        for root in roots:  # the pair before has one of the trees already
+            trees[root] = trees.get(root) or make_tree(root, files.get(root, {}).items())
+        trees = {root: trees[root] for root in roots}
+        yield from compare_pair(trees[roots[0]], trees[roots[1]], rules)
 
 
-def files_by_root(texts: pa.Table) -> dict[str, dict[str, list[tuple[str, bytes]]]]:
+def files_by_root(texts: Iterable[Row]) -> dict[str, dict[str, list[tuple[str, bytes]]]]:
     """The paths and bytes of files by root and directory, all in the order in which `diff` reads them."""
-    files = [(*use.values(), text["data"]) for text in texts.to_pylist() for use in text["uses"]]
+    files = [(*use.values(), text["data"]) for text in texts for use in text["uses"]]
     roots: dict[str, dict[str, list[tuple[str, bytes]]]] = {}
     for root, directory, name, data in sorted(files, key=lambda file: (file[1].split("/"), file[2])):
         path = f"{directory}/{name}" if directory else name

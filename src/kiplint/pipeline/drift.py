@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
-from kiplint.pipeline.rows import Row, arrow, cogroup, table
+from kiplint.pipeline.rows import Row, map_cogroups
 from kiplint.pipeline.spans import RPC
 
 if TYPE_CHECKING:
@@ -46,25 +45,17 @@ def drift(lake: Lake) -> DataFrame:
     )
     path = F.concat_ws("/", F.expr("nullif(directory, '')"), "name")
     ours = newest.join(files, "root").select("source", "lineage", "commit", path.alias("path"), "blob")
-    schema = lake.schemas["drift"]
-    rivals = cogroup(ours.join(messages, "blob"), theirs, *RIVALS)
-    return rivals.applyInArrow(find_drift_in_arrow(arrow(schema)), schema)
+    return map_cogroups(ours.join(messages, "blob"), theirs, find_drift, lake.schemas["drift"], *RIVALS)
 
 
-def find_drift_in_arrow(schema: pa.Schema) -> Callable[[pa.Table, pa.Table], pa.Table]:
-    """The function that turns the rival messages of forks, and the layouts of upstream, into drift."""
-
-    def run(forks: pa.Table, upstream: pa.Table) -> pa.Table:
-        theirs = [{**row, **row["layout"]} for row in upstream.to_pylist()]
-        by_blob: dict[str, list[Row]] = {}
-        rows = []
-        for fork in forks.to_pylist():
-            if fork["blob"] not in by_blob:
-                by_blob[fork["blob"]] = list(drift_of(fork, theirs))
-            rows += [{**fork, **row} for row in by_blob[fork["blob"]]]
-        return table(schema, rows)
-
-    return run
+def find_drift(forks: Sequence[Row], upstream: Sequence[Row]) -> Iterator[Row]:
+    """The drift of the rival messages of forks, by the layouts of upstream."""
+    theirs = [{**row, **row["layout"]} for row in upstream]
+    by_blob: dict[str, list[Row]] = {}
+    for fork in forks:
+        if fork["blob"] not in by_blob:
+            by_blob[fork["blob"]] = list(drift_of(fork, theirs))
+        yield from ({**fork, **row} for row in by_blob[fork["blob"]])
 
 
 def drift_of(fork: Row, upstream: Sequence[Row]) -> Iterator[Row]:

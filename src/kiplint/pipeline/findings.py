@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from msgspec.structs import asdict
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
@@ -15,7 +15,7 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.run import check_both
 from kiplint.fixes.fixers import make_fix
 from kiplint.pipeline.changes import group_of
-from kiplint.pipeline.rows import Row, arrow, spread, table
+from kiplint.pipeline.rows import Row, map_groups
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,28 +37,21 @@ def findings(lake: Lake, rules: Rules) -> DataFrame:
         group.alias("group"), "blob", "tree", "name", (F.col("is_checked").isNull() & is_fresh).alias("is_fresh")
     )
     uses = uses.groupBy("group", "blob").agg(F.collect_list(F.struct("tree", "name", "is_fresh")).alias("uses"))
-    texts = spread(uses.join(lake.read("blobs").select("blob", "data"), "blob"), "group")
-    schema = lake.schemas["findings"]
-    return texts.groupBy("group").applyInArrow(check_in_arrow(rules, arrow(schema)), schema)
+    texts = uses.join(lake.read("blobs").select("blob", "data"), "blob")
+    return map_groups(texts, partial(check_sets, rules), lake.schemas["findings"], "group")
 
 
-def check_in_arrow(rules: Rules, schema: pa.Schema) -> Callable[[pa.Table], pa.Table]:
-    """The function that turns texts, each with the sets that have it, into findings.
-
-    A text is checked by itself too in the set where it is fresh.
-    """
-
-    def run(texts: pa.Table) -> pa.Table:
-        sets: dict[str, list[dict[str, Any]]] = {}
-        for text in texts.to_pylist():
-            for use in text["uses"]:
-                sets.setdefault(use["tree"], []).append({**use, "blob": text["blob"], "data": text["data"]})
-        return table(schema, (row for tree, files in sorted(sets.items()) for row in check_set(tree, files, rules)))
-
-    return run
+def check_sets(rules: Rules, texts: Sequence[Row]) -> Iterator[Row]:
+    """The findings of texts, each with the sets that have it. One is checked by itself too where it is fresh."""
+    sets: dict[str, list[Row]] = {}
+    for text in texts:
+        for use in text["uses"]:
+            sets.setdefault(use["tree"], []).append({**use, "blob": text["blob"], "data": text["data"]})
+    for tree, files in sorted(sets.items()):
+        yield from check_set(tree, files, rules)
 
 
-def check_set(tree: str, files: Sequence[Mapping[str, Any]], rules: Rules) -> Iterator[Row]:
+def check_set(tree: str, files: Sequence[Row], rules: Rules) -> Iterator[Row]:
     """The rows of a set, and of its files that are fresh."""
     files = sorted(files, key=lambda file: file["name"])
     blobs = {file["name"]: file["blob"] for file in files}

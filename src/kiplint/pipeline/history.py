@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha1
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-import pyarrow as pa
-
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.commits import FilesByFolder, is_of_tags, read_folders, revisions, tip
-from kiplint.pipeline.rows import Row, batches, rows_of, text
+from kiplint.pipeline.rows import Row, text
 from kiplint.sources.cleanup import close
 from kiplint.sources.git import open_repository
 from kiplint.sources.schema_files import SourceError, kind_of
@@ -32,7 +30,6 @@ AT_ONCE: Final = 500
 LATEST: Final = 253_402_300_799
 """The last second of the year 9999: whoever makes a commit can write any number."""
 _NAME: Final = re.compile(r"\w[\w.-]*", re.ASCII)
-Reader = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 class Line(NamedTuple):
@@ -78,20 +75,16 @@ def with_state(line: Line) -> Line:
     return line._replace(state=_digest((commits, is_shallow)), is_shallow=is_shallow)
 
 
-def read_histories(schema: pa.Schema) -> Reader:
-    """The function that turns lines, each with the roots of its git trees in the lake, into rows of `HISTORY`."""
-
-    def read(lines: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for line in rows_of(lines):
-            common = {name: line[name] for name in ("source", "lineage", "location")}
-            try:
-                yield from batches(schema, ({**common, **row} for row in _history(line)), 64)
-            except (SourceError, OSError) as error:
-                yield from batches(schema, [{**common, "problem": text(str(error))}])
-            finally:
-                close()  # git, and what it has unpacked: Spark keeps this process for the next task
-
-    return read
+def read_histories(lines: Iterable[Row]) -> Iterator[Row]:
+    """The rows of `HISTORY` of lines, each of which has the roots of its git trees in the lake."""
+    for line in lines:
+        common = {name: line[name] for name in ("source", "lineage", "location")}
+        try:
+            yield from ({**common, **row} for row in _history(line))
+        except (SourceError, OSError) as error:
+            yield {**common, "problem": text(str(error))}
+        finally:
+            close()  # git, and what it has unpacked: Spark keeps this process for the next task
 
 
 def _history(line: Row) -> Iterator[Row]:
@@ -131,20 +124,14 @@ def _digest(value: object) -> str:
     return sha1(repr(value).encode("utf-8", "surrogateescape"), usedforsecurity=False).hexdigest()
 
 
-def read_blobs(schema: pa.Schema) -> Reader:
-    """The function that turns rows of location and blob, sorted by location, into rows of the table `blobs`."""
-
-    def read(places: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        try:
-            for batch in places:
-                for at in range(0, batch.num_rows, AT_ONCE):
-                    groups = groupby(batch.slice(at, AT_ONCE).to_pylist(), itemgetter("location"))
-                    rows = (row for location, some in groups for row in _blobs(location, [r["blob"] for r in some]))
-                    yield from batches(schema, rows)
-        finally:
-            close()
-
-    return read
+def read_blobs(blobs: Iterable[Row]) -> Iterator[Row]:
+    """The rows of the table `blobs` of ids with locations, sorted by location."""
+    try:
+        for location, rows in groupby(blobs, itemgetter("location")):
+            while some := [row["blob"] for row in islice(rows, AT_ONCE)]:
+                yield from _blobs(location, some)
+    finally:
+        close()
 
 
 def _blobs(location: str, blobs: Sequence[str]) -> Iterator[Row]:

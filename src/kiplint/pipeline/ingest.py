@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, cast
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
-from kiplint.pipeline.history import HISTORY, Line, read_blobs, read_histories
-from kiplint.pipeline.rows import arrow
+from kiplint.pipeline.history import AT_ONCE, HISTORY, Line, read_blobs, read_histories
+from kiplint.pipeline.rows import map_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,15 +49,14 @@ def list_histories(lake: Lake, lines: Sequence[Line]) -> DataFrame:
         F.collect_set(F.struct("git_tree", "root")).alias("known_roots")
     )
     rows = rows.join(known_roots, ["source", "lineage"], "left").repartition(len(lines), "source", "lineage")
-    return rows.mapInArrow(read_histories(arrow(cast(StructType, StructType.fromDDL(HISTORY)))), HISTORY)
+    return map_rows(rows, read_histories, cast(StructType, StructType.fromDDL(HISTORY)), 64)
 
 
 def new_blobs(lake: Lake, files: DataFrame) -> DataFrame:
     """The contents that the lake lacks, each read from one of the repositories that have it."""
     repositories = files.groupBy("blob").agg(F.min("location").alias("location"))
     missing = lake.missing(repositories, "blobs", "blob").repartition("location")
-    schema = lake.schemas["blobs"]
-    return missing.sortWithinPartitions("location").mapInArrow(read_blobs(arrow(schema)), schema)
+    return map_rows(missing.sortWithinPartitions("location"), read_blobs, lake.schemas["blobs"], AT_ONCE)
 
 
 def new_files(lake: Lake, files: DataFrame) -> DataFrame:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-import pyarrow as pa
 from msgspec.structs import asdict
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -14,7 +14,7 @@ from kiplint.compat.roles import is_between_nodes
 from kiplint.compat.tree import make_tree
 from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.pipeline.changes import files_by_root, texts_of
-from kiplint.pipeline.rows import Row, arrow, cogroup, table
+from kiplint.pipeline.rows import Row, map_cogroups
 from kiplint.versions import NONE
 
 if TYPE_CHECKING:
@@ -35,26 +35,19 @@ def matrix(lake: Lake, rules: Rules) -> DataFrame:
     pairs = lake.missing(pairs, "matrix", *PAIR, rules_id=rules.id)
     of_rpcs = lake.read("messages").where("type IN ('request', 'response', 'header')")
     texts = texts_of(lake, pairs, PAIR).join(of_rpcs, "blob", "left_semi")
-    schema = lake.schemas["matrix"]
-    return cogroup(pairs, texts, "group").applyInArrow(negotiate_in_arrow(rules, arrow(schema)), schema)
+    return map_cogroups(pairs, texts, partial(negotiate_pairs, rules), lake.schemas["matrix"], "group")
 
 
-def negotiate_in_arrow(rules: Rules, schema: pa.Schema) -> Callable[[pa.Table, pa.Table], pa.Table]:
-    """The function that turns pairs of contents of one source, and their files, into cells."""
-
-    def run(pairs: pa.Table, texts: pa.Table) -> pa.Table:
-        sides: dict[str, tuple[Side, Side]] = {}
-        for root, files in files_by_root(texts).items():
-            schemas = make_tree(root, files.items()).main
-            sides[root] = client_side("", schemas), broker_side("", schemas)
-        rows: list[Row] = []
-        for pair in pairs.to_pylist():
-            client, broker = (sides[pair[name]] for name in PAIR)
-            cells = list(negotiate_cells(client[0], broker[1]))
-            rows += [{**pair, "rules_id": rules.id, **cell} for cell in cells or [{}]]
-        return table(schema, rows)
-
-    return run
+def negotiate_pairs(rules: Rules, pairs: Sequence[Row], texts: Sequence[Row]) -> Iterator[Row]:
+    """The cells of pairs of contents, which have these texts."""
+    sides: dict[str, tuple[Side, Side]] = {}
+    for root, files in files_by_root(texts).items():
+        schemas = make_tree(root, files.items()).main
+        sides[root] = client_side("", schemas), broker_side("", schemas)
+    for pair in pairs:
+        client, broker = (sides[pair[name]] for name in PAIR)
+        for cell in list(negotiate_cells(client[0], broker[1])) or [{}]:
+            yield {**pair, "rules_id": rules.id, **cell}
 
 
 def negotiate_cells(client: Side, broker: Side) -> Iterator[Row]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
 
 from kiplint.compat.tree import require_limits
 from kiplint.engine.errors import UsageError
@@ -17,14 +16,13 @@ from kiplint.model.layout import Layout, intervals, layout, slot_tokens, tokens
 from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load
 from kiplint.model.message import Message
-from kiplint.pipeline.rows import Row, arrow, batches, rows_of, spread
+from kiplint.pipeline.rows import Row, map_rows, spread
 from kiplint.text.lines import decode_text
 from kiplint.versions import VersionRange
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kiplint.pipeline.history import Reader
     from kiplint.pipeline.lake import Lake
     from kiplint.pipeline.rules import Rules
 
@@ -35,18 +33,13 @@ def messages(lake: Lake, rules: Rules) -> DataFrame:
     texts = lake.missing(definitions, "messages", "blob", rules_id=rules.id).join(
         lake.read("blobs").select("blob", "data"), "blob"
     )
-    schema = lake.schemas["messages"]
-    return spread(texts).mapInArrow(describe_in_arrow(rules, arrow(schema)), schema)
+    return map_rows(spread(texts), partial(describe_texts, rules), lake.schemas["messages"], 200)
 
 
-def describe_in_arrow(rules: Rules, schema: pa.Schema) -> Reader:
-    """The function that turns rows of blob and data into rows of the table `messages`."""
-
-    def run(texts: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows = ({**describe(row["data"], rules), "blob": row["blob"], "rules_id": rules.id} for row in rows_of(texts))
-        yield from batches(schema, rows, 200)
-
-    return run
+def describe_texts(rules: Rules, texts: Iterable[Row]) -> Iterator[Row]:
+    """The messages of definitions."""
+    for text in texts:
+        yield {**describe(text["data"], rules), "blob": text["blob"], "rules_id": rules.id}
 
 
 def describe(data: bytes, rules: Rules) -> Row:

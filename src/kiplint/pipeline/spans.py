@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StructType
 
 from kiplint.pipeline.attribution import attribute
 from kiplint.pipeline.changes import neighbours
-from kiplint.pipeline.rows import arrow, cogroup, spread, table
+from kiplint.pipeline.rows import Row, map_cogroups, map_groups, spread
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -38,8 +38,7 @@ def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
     history = revisions.join(F.broadcast(locations), LINE).select(
         *LINE, "position", "commit", "time", "release", "location"
     )
-    schema = lake.schemas["spans"]
-    return cogroup(lives, history, "source").applyInArrow(attribute(arrow(schema)), schema)
+    return map_cogroups(lives, history, attribute, lake.schemas["spans"], "source")
 
 
 def number_contents(revisions: DataFrame) -> DataFrame:
@@ -64,22 +63,19 @@ def last_names(changes: DataFrame) -> DataFrame:
     renames = changes.where("kind = 'message-renamed'").where(~F.col("message_type").isin(*RPC))
     old = F.get_json_object("old", "$.name").alias("old")
     names = renames.select("source", "time", "position", old, F.col("message_name").alias("new"))
-    schema = "source STRING, message_name STRING, last STRING"
-    return F.broadcast(names.groupBy("source").applyInArrow(last_of_chain, schema))
+    schema = StructType.fromDDL("source STRING, message_name STRING, last STRING")
+    return F.broadcast(map_groups(names, last_of_chain, cast(StructType, schema), "source"))
 
 
-def last_of_chain(renames: pa.Table) -> pa.Table:
-    """Old and new names of one source to the last name of each."""
+def last_of_chain(renames: Sequence[Row]) -> Iterator[Row]:
+    """Old and new names of one source, each with the last name of its chain."""
     import networkx as nx
 
-    rows = sorted(renames.to_pylist(), key=itemgetter("time", "position"))
+    rows = sorted(renames, key=itemgetter("time", "position"))
     newest = {row["new"]: at for at, row in enumerate(rows)}
-    chains = nx.connected_components(nx.Graph([(row["old"], row["new"]) for row in rows]))
-    schema = pa.schema([("source", pa.string()), ("message_name", pa.string()), ("last", pa.string())])
-    lasts = [(names, max(names, key=lambda name: newest.get(name, -1))) for names in chains]
-    source = rows[0]["source"]
-    renamed = ({"source": source, "message_name": name, "last": last} for names, last in lasts for name in names)
-    return table(schema, renamed)
+    for names in nx.connected_components(nx.Graph([(row["old"], row["new"]) for row in rows])):
+        last = max(names, key=lambda name: newest.get(name, -1))
+        yield from ({"source": rows[0]["source"], "message_name": name, "last": last} for name in names)
 
 
 def findings_in_time(lake: Lake, contents: DataFrame, names: DataFrame) -> DataFrame:
