@@ -148,7 +148,7 @@ def test_bytes_that_became_records_are_the_same_bytes(changes: list[ReleaseChang
     (finding,) = (change for change in about if change.rule == "compat/type-retyped")
     assert (finding.rule, finding.kind, finding.breaks, finding.severity) == (
         "compat/type-retyped",
-        "same-bytes",
+        "type-retyped",
         "source",
         "info",
     )

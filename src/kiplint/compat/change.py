@@ -135,18 +135,12 @@ class Change(msgspec.Struct, frozen=True, dict=True):
                 return "meaning-changed" if self.same else "type-changed"
             case "layout-changed" if self.was or self.now:
                 return "field-removed" if self.was else "field-added"
-            case "type-retyped":
-                return "same-bytes"
             case "fields-reordered":
                 return "same-bytes" if self.same else "other-bytes"
-            case "field-renamed":  # without a name other fields took over its bytes
-                return self.name if self.now else "same-bytes"
             case "new-field" | "new-field-not-ignorable" | "new-tag":
                 return "field-added" if self.new_tag < 0 else "tag-added"
             case "tagged-moved":
                 return "tagged" if self.tagged else "untagged"
-            case "response-not-bumped":
-                return f"{self.message_type}-not-bumped"
         return self.name
 
     @property
@@ -235,19 +229,10 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return any(field.tagged & self.versions for field in self.fields if field)
 
     @cached_property
-    def old_tag(self) -> int:
-        """The field's tag in the old set, or -1."""
-        return _tag(self.fields[0])
-
-    @cached_property
     def new_tag(self) -> int:
         """The field's tag in the new set, or -1."""
-        return _tag(self.fields[1])
-
-    @cached_property
-    def free_tag(self) -> int:
-        """The first number above all tags of the field's struct, in both sets."""
-        return 1 + max((_tag(other) for field in self.fields if field for other in field.owner.fields), default=-1)
+        field = self.fields[1]
+        return field.tag if field and field.tag is not None else -1
 
     @property
     def location(self) -> Location:
@@ -282,10 +267,6 @@ class Change(msgspec.Struct, frozen=True, dict=True):
 
 
 register("change", Change, KINDS)
-
-
-def _tag(field: Field | None) -> int:
-    return field.tag if field is not None and field.tag is not None else -1
 
 
 MOST_SHOWN: Final = 200

@@ -82,28 +82,21 @@ def pair_messages(old: Iterable[Message], new: Iterable[Message], *, are_of_one_
     A message without an API key is recognized by its fields and types in the versions that both have.
     """
     by_name = {message.name: message for message in new}
-    pairs: list[MessagePair] = []
-    lost_messages: list[Message] = []
-    for message in old:
-        same_name = by_name.pop(message.name, None)
-        if same_name is not None:
-            pairs.append((message, same_name))
-        else:
-            lost_messages.append(message)
-    by_key = {
+    pairs = [(message, by_name.pop(message.name, None)) for message in old]
+    by_key: dict[tuple[str, int | None], Message] = {
         (message.type, message.api_key): message
         for message in by_name.values()
         if message.api_key is not None and (are_of_one_set or message.is_rpc)
     }
-    for message in lost_messages:
+
+    def successor(message: Message) -> Message | None:
+        renamed = by_key.pop((message.type, message.api_key), None)
         if message.api_key is None:
-            successor = next((other for other in by_name.values() if _has_same_fields(message, other)), None)
-        else:
-            successor = by_key.pop((message.type, message.api_key), None)
-        if successor is not None:
-            del by_name[successor.name]
-        pairs.append((message, successor))
-    return [*pairs, *((None, message) for message in by_name.values())]
+            renamed = next((other for other in by_name.values() if _has_same_fields(message, other)), None)
+        return by_name.pop(renamed.name) if renamed else None
+
+    renamed_pairs = [(before, after or successor(before)) for before, after in pairs]
+    return [*renamed_pairs, *((None, message) for message in by_name.values())]
 
 
 def _has_same_fields(old: Message, new: Message) -> bool:

@@ -41,7 +41,7 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import partner
 from kiplint.render.report import Report, Verdict, rule_infos, set_titles, written_by
 from kiplint.sources.disk import STDIN
-from kiplint.text.words import comma_parts, did_you_mean, plural
+from kiplint.text.words import comma_parts, did_you_mean
 
 Role = Literal["client", "broker", "storage"]
 """Whom a change matters to."""
@@ -170,11 +170,6 @@ class DiffResult(Report, frozen=True):
             [f"{change.message} ({change.breaks})" for change in breaking if change.breaks in GRAVE],
             f"For the first: {advice}." if advice else "",
         )
-
-    @property
-    def closing(self) -> str:
-        """`95 messages compared, no changes`."""
-        return f"{plural(self.messages, 'message')} compared, no changes"
 
     @property
     def document(self) -> DiffDocument:

@@ -37,7 +37,7 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     entries = list(_entries([*zip(result.changes, result.pairs, strict=True)]))
     filters = (Filter("breaks", kinds), Filter("rule", rules)) if entries else None
     old, new = set_titles(*result.sets[:2])
-    blocks = entries or [Text(f"Nothing changed; {result.closing}.")]
+    blocks = entries or [Text("Nothing changed.")]
     section = Section("changes", "Changes", [*warnings, *blocks], filters)
     write_page(out, command="diff", title=f"{old} to {new}", verdict=result.verdict, sections=[section])
 
