@@ -115,13 +115,8 @@ def breaks(findings: list[ChangeFinding], message: Message) -> set[int]:
         for change in findings
         if change.breaks == "wire"
         for version in range(HIGHEST + 1)
-        if any(_covers(part.strip(), version) for part in change.versions.split(","))
+        if version in VersionRange.of_text(change.versions)
     }
-
-
-def _covers(text: str, version: int) -> bool:
-    low, _, high = text.partition("-")
-    return int(low.rstrip("+")) <= version <= int(high or (32767 if text.endswith("+") else low))
 
 
 def whole(body: Layout) -> Tokens:
@@ -160,11 +155,13 @@ def written(fields: list[JSON], common: list[JSON], version: int) -> tuple[Any, 
     flexible = version >= 3
     parts: list[Any] = []
     tags: dict[int, Any] = {}
-    for item in (item for item in fields if _covers(item["versions"], version)):
+    for item in (item for item in fields if version in VersionRange.of_text(item["versions"])):
         kind = item["type"].removeprefix("[]")
         is_array = kind != item["type"]
         inner = common if kind == "Common" else item.get("fields")
-        may_be_null = item.get("nullableVersions", "none") != "none" and _covers(item["nullableVersions"], version)
+        may_be_null = item.get("nullableVersions", "none") != "none" and version in VersionRange.of_text(
+            item["nullableVersions"]
+        )
         if inner is not None:
             encoding = written(inner, common, version)
         elif kind in ("string", "bytes", "records"):

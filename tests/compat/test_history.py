@@ -146,12 +146,7 @@ def test_bytes_that_became_records_are_the_same_bytes(changes: list[ReleaseChang
     ]
     assert {change.breaks for change in about} == {"source"}
     (finding,) = (change for change in about if change.rule == "compat/type-retyped")
-    assert (finding.rule, finding.kind, finding.breaks, finding.severity) == (
-        "compat/type-retyped",
-        "type-retyped",
-        "source",
-        "info",
-    )
+    assert finding.severity == "info"
     assert finding.message.endswith("was nullable bytes and is nullable records, in the same bytes")
 
 
@@ -171,13 +166,9 @@ def test_a_renamed_message_is_not_gone(changes: list[ReleaseChange]) -> None:
 
 
 def test_old_versions_go_with_apache_4_only(changes: list[ReleaseChange]) -> None:
-    removals = [
-        change
-        for change in changes
-        if change.rule in ("version-dropped", "message-removed") and change.change.breaks == "support"
-    ]
-    assert {change.pair for change in removals if change.rule == "version-dropped"} == {"3.9.0-rc3 confluent-8.0.0"}
-    assert {change.change.severity for change in removals} == {"warning"}
+    drops = [change for change in changes if change.rule == "version-dropped" and change.change.breaks == "support"]
+    assert {change.pair for change in drops} == {"3.9.0-rc3 confluent-8.0.0"}
+    assert {change.change.severity for change in drops} == {"warning"}
 
 
 def test_every_break_of_bytes_has_a_proof(changes: list[ReleaseChange]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compat.test_diff_properties import JSON, documents, tree_of
 from kiplint.compat.change import shown_layout
 from kiplint.model.layout import describe, intervals, layout, lines, tokens, width
 from kiplint.model.message import Message
@@ -171,51 +172,14 @@ def test_versions_are_never_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # Properties
 
-KINDS = ["bool", "int8", "int32", "int64", "uuid", "float64", "string", "bytes", "records", "[]int32", "[]string"]
-HIGHEST = 9
+
+def message_of(content: JSON) -> Message:
+    return next(iter(tree_of(content).messages))
 
 
-@st.composite
-def ranges(draw: st.DrawFn) -> str:
-    low = draw(st.integers(0, HIGHEST))
-    high = draw(st.integers(low, HIGHEST + 2))
-    return draw(st.sampled_from([f"{low}+", f"{low}-{high}" if high > low else f"{low}"]))
-
-
-@st.composite
-def a_field(draw: st.DrawFn, name: str, structs: list[str]) -> dict[str, Any]:
-    kind = draw(st.sampled_from(KINDS + structs))
-    result = field(name, kind, draw(ranges()))
-    if kind in ("string", "bytes", "records") or kind.startswith("[]") or kind in structs:
-        result["nullableVersions"] = draw(st.none() | ranges()) or "none"
-    if kind in ("string", "bytes") and draw(st.booleans()):
-        result["flexibleVersions"] = "none"
-    return result
-
-
-@st.composite
-def messages(draw: st.DrawFn) -> Message:
-    """A message with two common structs, the first of which may use the second; any versions, some fields tagged."""
-    names = [f"F{number}" for number in range(draw(st.integers(0, 5)))]
-    inner = [draw(a_field(f"I{number}", [])) for number in range(draw(st.integers(1, 3)))]
-    outer = [draw(a_field(f"O{number}", ["Inner", "[]Inner"])) for number in range(draw(st.integers(1, 3)))]
-    fields = [draw(a_field(name, ["Inner", "[]Outer"])) for name in names]
-    flexible = draw(st.sampled_from(["none", "0+", "3+", f"{HIGHEST}+"]))
-    for tag, item in enumerate(draw(st.permutations(fields))[: draw(st.integers(0, 2))]):
-        if flexible != "none" and item["type"] in KINDS and "flexibleVersions" not in item:
-            item.update(tag=tag, taggedVersions=flexible)
-            item.pop("nullableVersions", None)  # a tagged field is nullable in all versions or in none
-    common = [
-        {"name": "Inner", "versions": "0+", "fields": inner},
-        {"name": "Outer", "versions": "0+", "fields": outer},
-    ]
-    low = draw(st.integers(0, HIGHEST))
-    valid = f"{low}-{HIGHEST}" if low < HIGHEST else f"{HIGHEST}"
-    return message(*fields, commonStructs=common, validVersions=valid, flexibleVersions=flexible)
-
-
-@given(messages())
-def test_intervals_partition_the_valid_versions(definition: Message) -> None:
+@given(documents())
+def test_intervals_partition_the_valid_versions(content: JSON) -> None:
+    definition = message_of(content)
     result = intervals(definition)
     assert all(interval.lowest <= interval.highest and len(interval.intervals) == 1 for interval in result)
     assert list(result) == sorted(result, key=lambda interval: interval.lowest)
@@ -226,8 +190,9 @@ def test_intervals_partition_the_valid_versions(definition: Message) -> None:
     assert together == definition.valid
 
 
-@given(messages(), st.data())
-def test_nothing_changes_inside_an_interval(definition: Message, data: st.DataObject) -> None:
+@given(documents(), st.data())
+def test_nothing_changes_inside_an_interval(content: JSON, data: st.DataObject) -> None:
+    definition = message_of(content)
     for interval in intervals(definition):
         bodies = [layout(definition, data.draw(st.integers(interval.lowest, interval.highest))) for _ in range(2)]
         assert len({tokens(body) for body in bodies}) == 1
@@ -235,8 +200,9 @@ def test_nothing_changes_inside_an_interval(definition: Message, data: st.DataOb
         assert len({tuple(lines(body)) for body in bodies}) == 1
 
 
-@given(messages())
-def test_something_changes_from_one_interval_to_the_next(definition: Message) -> None:
+@given(documents())
+def test_something_changes_from_one_interval_to_the_next(content: JSON) -> None:
+    definition = message_of(content)
     result = intervals(definition)
     for interval, after in pairwise(result):
         bodies = [layout(definition, version) for version in (interval.lowest, after.lowest)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 import kiplint
 from kiplint.compat.released import Releases, releases_of
 from kiplint.engine.config import configure
-from kiplint.fixes.apply import LIKELY, breaks_between, tree_of
 from tools import complaint, definition, field
 from tools import kiplint as run
 
@@ -85,14 +83,6 @@ def test_a_record_is_released_under_its_name_whatever_its_type_was(tmp_path: Pat
     (release, trunk, new) = (tmp_path / name for name in sets)
     result = kiplint.diff(trunk, new, released=[str(release)])
     assert {(change.rule, change.breaks) for change in result.changes} == {("compat/layout-changed", "storage")}
-
-
-def test_the_configuration_names_the_releases(sets: Path) -> None:
-    (sets / "kiplint.toml").write_text('released = ["release"]\n')
-    assert run("diff", "trunk", "new", cwd=sets).code == 0
-    assert run("diff", "trunk", "new", "--isolated", cwd=sets).code == 1
-    document = json.loads(run("diff", "trunk", "new", "--output-format", "json", cwd=sets).out)
-    assert {change["breaks"] for change in document["changes"]} == {"none"}
 
 
 GIT = "git -c user.name=t -c user.email=t@t"
@@ -250,18 +240,6 @@ def test_a_version_in_no_release_is_not_judged_as_released(tmp_path: Path, monke
     (tmp_path / "none" / "YRequest.json").write_bytes(definition(field("A"), name="YRequest", apiKey=9))
     result = kiplint.diff("two", "one", released=["none"])
     assert {(change.name, change.severity) for change in result.changes} == {("listener-removed", "info")}
-
-
-def test_a_fix_may_change_a_version_that_no_release_has(sets: Path) -> None:
-    base, new, old = (
-        tree_of({path.name: path.read_bytes() for path in (sets / name).iterdir()}) for name in ("trunk", "new", "old")
-    )
-    releases = find_releases(["release"])
-    assert [(worse.path, worse.rule) for worse in breaks_between(base, new)][:1] == [
-        ("XRequest.json", "compat/layout-changed")
-    ]
-    assert list(breaks_between(base, new, LIKELY, releases)) == []
-    assert list(breaks_between(base, old, LIKELY, releases)) != []
 
 
 def test_a_check_takes_the_releases_of_the_configuration(sets: Path) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from kiplint.compat.classify import ChangeFinding
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from tools import changes_between, definition, field, rules_of
 
+RULES = rules_of(Config())
 A = field("A")
 
 
@@ -22,101 +22,64 @@ def tree(name: str, data: bytes) -> Tree:
     return make_tree(name, [("", [(f"{name}/X.json", data)])])
 
 
-def find_reuse(old: bytes, new: bytes, *older: bytes) -> list[ChangeFinding]:
-    rules = rules_of(Config())
-    before, after = tree("old", old), tree("new", new)
-    older_trees = [tree(f"older{number}", data) for number, data in enumerate(older)]
-    findings = changes_between(rules, before, after, older_trees)
-    return [change for change in findings if change.rule == "compat/tag-reused"]
+def with_tags(*fields: dict[str, Any]) -> bytes:
+    return definition(A, *fields)
 
 
-def reused_tags(old: bytes, new: bytes, *older: bytes) -> list[str]:
-    return [change.message.partition(": ")[2] for change in find_reuse(old, new, *older)]
+def part(*fields: dict[str, Any]) -> bytes:
+    """A message with a tag, and a struct with these fields."""
+    return definition(tagged("T"), field("Parts", "[]Part", fields=[A, *fields]))
 
 
-# Between two releases
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ([tagged("T")], [tagged("T")]),
-        ([tagged("T")], []),
-        ([], [tagged("T")]),
-        ([tagged("T")], [tagged("U")]),
-        ([tagged("T")], [tagged("U", 1)]),
-        ([tagged("T"), tagged("U", 1)], [tagged("U", 1), tagged("T")]),
-        ([field("T", "int64", "3+")], [tagged("T")]),
-    ],
-)
-def test_numbers_that_still_mean_the_same(old: list[Any], new: list[Any]) -> None:
-    assert reused_tags(definition(A, *old), definition(A, *new)) == []
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        ([tagged("T")], [tagged("U", kind="string")], ["tag 0 belonged to T (int64); U needs a number of its own"]),
-        ([tagged("T")], [tagged("U", versions="4+")], ["tag 0 belonged to T (int64); U needs a number of its own"]),
-        ([tagged("T")], [tagged("T", 1), tagged("U")], ["tag 0 belonged to T (int64); U needs a number of its own"]),
-        (
-            [tagged("T"), tagged("U", 1)],
-            [tagged("T", 1), tagged("U")],
-            [
-                "tag 1 belonged to U (int64); T needs a number of its own",
-                "tag 0 belonged to T (int64); U needs a number of its own",
-            ],
-        ),
-    ],
-)
-def test_numbers_with_another_meaning(old: list[Any], new: list[Any], expected: list[str]) -> None:
-    assert reused_tags(definition(A, *old), definition(A, *new)) == expected
-
-
-def test_the_change_in_full() -> None:
-    (change,) = find_reuse(definition(A, tagged("T")), definition(A, tagged("U", kind="string")))
-    assert (change.breaks, change.severity, change.versions, change.field) == ("wire", "error", "3-5", "U")
-    assert change.old == {"layout": "A int32, tags {0: T int64}"}
-    assert change.new == {"layout": "A int32, tags {0: U compact string}"}
-    assert change.path == "new/X.json"
-
-
-def test_numbers_of_structs_are_their_own() -> None:
-    def part(*fields: dict[str, Any]) -> bytes:
-        return definition(tagged("T"), field("Parts", "[]Part", fields=[A, *fields]))
-
-    assert reused_tags(part(), part(tagged("U", kind="string"))) == []
-    assert reused_tags(part(tagged("T")), part(tagged("U", kind="string"))) == [
-        "tag 0 belonged to T (int64); U needs a number of its own"
-    ]
-
-
-# Of older releases
-
-
-T, U = definition(A, tagged("T")), definition(A, tagged("U"))
-NONE, TEXT = definition(A), definition(A, tagged("U", kind="string"))
+T, U, V = (with_tags(tagged(name)) for name in "TUV")
+NONE, TEXT = with_tags(), with_tags(tagged("U", kind="string"))
+BOTH, SWAPPED = with_tags(tagged("T"), tagged("U", 1)), with_tags(tagged("T", 1), tagged("U"))
 BELONGED = ["tag 0 belonged to T (int64); U needs a number of its own"]
+ALSO = "tag 1 belonged to U (int64); T needs a number of its own"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "older", "expected"),
     [
-        pytest.param(NONE, TEXT, [], [], id="nothing older"),
+        pytest.param(T, T, [], [], id="no change"),
+        pytest.param(T, NONE, [], [], id="gone"),
+        pytest.param(NONE, T, [], [], id="new"),
+        pytest.param(T, U, [], [], id="a rename"),
+        pytest.param(T, with_tags(tagged("U", 1)), [], [], id="a number of its own"),
+        pytest.param(BOTH, with_tags(tagged("U", 1), tagged("T")), [], [], id="another order"),
+        pytest.param(with_tags(field("T", "int64", "3+")), T, [], [], id="a field that had no tag"),
+        pytest.param(T, TEXT, [], BELONGED, id="another type"),
+        pytest.param(T, with_tags(tagged("U", versions="4+")), [], BELONGED, id="other versions"),
+        pytest.param(T, SWAPPED, [], BELONGED, id="a number that its field left"),
+        pytest.param(BOTH, SWAPPED, [], [ALSO, *BELONGED], id="numbers that changed places"),
+        pytest.param(part(), part(tagged("U", kind="string")), [], [], id="a number of another struct"),
+        pytest.param(part(tagged("T")), part(tagged("U", kind="string")), [], BELONGED, id="of the same struct"),
         pytest.param(NONE, TEXT, [NONE], [], id="never used"),
         pytest.param(NONE, TEXT, [NONE, T], BELONGED, id="given up in between"),
         pytest.param(TEXT, TEXT, [T], BELONGED, id="no change since"),
-        pytest.param(T, U, [], [], id="a rename"),
         pytest.param(NONE, U, [T], BELONGED, id="no rename after it was given up"),
-        pytest.param(U, definition(A, tagged("V")), [T], [], id="renamed twice"),
+        pytest.param(U, V, [T], [], id="renamed twice"),
         pytest.param(NONE, T, [T], [], id="back as it was"),
-        pytest.param(NONE, definition(A, tagged("T", kind="string")), [T],
+        pytest.param(NONE, with_tags(tagged("T", kind="string")), [T],
                      ["tag 0 belonged to T (int64); T needs a number of its own"], id="back as another type"),
-        pytest.param(NONE, TEXT, [T, definition(A, tagged("S"))], BELONGED, id="once for all releases"),
+        pytest.param(NONE, TEXT, [T, with_tags(tagged("S"))], BELONGED, id="once for all releases"),
         pytest.param(definition(A, name="YRequest", apiKey=9), TEXT, [T], BELONGED, id="a new message"),
         pytest.param(NONE, definition(A, tagged("U", kind="string"), name="YRequest"), [T], BELONGED,
                      id="a renamed message"),
     ],
 )  # fmt: skip
-def test_a_number_of_an_older_release(old: bytes, new: bytes, older: list[bytes], expected: list[str]) -> None:
-    assert reused_tags(old, new, *older) == expected
+def test_a_number_that_was_used(old: bytes, new: bytes, older: list[bytes], expected: list[str]) -> None:
+    older_trees = [tree(f"older{number}", data) for number, data in enumerate(older)]
+    changes = changes_between(RULES, tree("old", old), tree("new", new), older_trees)
+    reused = [change for change in changes if change.rule == "compat/tag-reused"]
+    assert [change.message.partition(": ")[2] for change in reused] == expected
+
+
+@pytest.mark.parametrize(("flexible", "versions"), [("none", []), ("4+", ["4-5"])])
+def test_only_flexible_versions_have_tags(flexible: str, versions: list[str]) -> None:
+    old, new = (
+        definition(A, tagged(name, kind=kind), validVersions="0-5", flexibleVersions=flexible)
+        for name, kind in (("T", "int64"), ("U", "string"))
+    )
+    changes = changes_between(RULES, tree("old", old), tree("new", new))
+    assert [change.versions for change in changes if change.rule == "compat/tag-reused"] == versions
