@@ -63,20 +63,6 @@ def only(**properties: Any) -> Field:
     return result
 
 
-@pytest.mark.parametrize(
-    ("versions", "valid", "present"),
-    [
-        ("2+", "0-5", "2-5"),
-        ("0-2", "1-5", "1-2"),
-        ("0", "1-5", "none"),
-        ("0+", "none", "none"),
-    ],
-)
-def test_present(versions: str, valid: str, present: str) -> None:
-    (item,) = message(field(versions=versions), validVersions=valid).fields
-    assert str(item.present) == present
-
-
 @pytest.mark.parametrize("name", ["nullable", "tagged", "flexible"])
 @pytest.mark.parametrize(
     ("text", "expected", "problem"),

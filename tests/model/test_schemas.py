@@ -81,11 +81,6 @@ def test_the_next_free_tag(tags: list[int], free: int) -> None:
     assert message(*fields).next_tag == free
 
 
-def test_the_next_free_api_key() -> None:
-    assert SchemaSet(tuple(message for key in (0, 1, 7) for message in rpc(f"R{key}", key, "0"))).next_api_key == 8
-    assert SchemaSet(()).next_api_key == 0
-
-
 def make_request(name: str, file: str, valid: str) -> Message:
     request = message(name=name, type="request", apiKey=1, validVersions=valid)
     return Message(request.spec, file)
