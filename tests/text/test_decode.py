@@ -57,21 +57,17 @@ def test_fast(text: str, field: Field) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
         '{"name": "A",}',
         '{"nam": "A"}',
         '{"name": 1}',
         "\ufeff{}",
-        "/* x */ {}",
         '{"name": /* "B" */ "A"}',
         '{"name": "A"} /* open',
-        '{"name": "A", "name": "A"}',
         '{"tag": 1, "\\u0074ag": 2}',
         '{"about": "\\"", "tag": 1, "tag": 2}',
         '{"fields": [{"name": "A", "name": "B"}]}',
         '{"extra": {"a": 1, "a": 2}}',
         b"{} // \xff",
-        b'{"name": "\xff"}',
         "{}" + " " * DEFINITION_BYTES,
         '{"fields": [' * 5000,
     ],
@@ -118,16 +114,10 @@ def test_corpus(corpus: Path) -> None:
     assert slow == ["SubscriptionInfoData.json"]
 
 
-# Comments, and what remains without them
-
-
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (b"", b""),
-        (b"// a", b"    "),
         (b"{} // a\n//b\r\n{}", b"{}     \n   \r\n{}"),
-        (b'"//" // x', b'"//"     '),
         (b'"\\"//" // x', b'"\\"//"     '),
         (b"'//' // x", b"'//'     "),
         (b"1/*a\nb*/2", b"1   \n   2"),
@@ -138,5 +128,5 @@ def test_corpus(corpus: Path) -> None:
         ("{} // é\n".encode(), b"{}      \n"),
     ],
 )
-def test_exact(data: bytes, expected: bytes) -> None:
+def test_comments_become_blanks(data: bytes, expected: bytes) -> None:
     assert blank_comments(data) == expected

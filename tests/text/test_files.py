@@ -99,17 +99,6 @@ def test_nothing_is_left_of_what_failed(tmp_path: Path, monkeypatch: pytest.Monk
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_what_lies_beside_is_not_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even with the very name that the fresh file is to have."""
-    monkeypatch.setattr(os, "urandom", bytes)
-    (tmp_path / "victim").write_bytes(b"untouched")
-    (tmp_path / f".file.{bytes(8).hex()}.kiplint").symlink_to("victim")
-    with pytest.raises(FileExistsError):
-        replace_file(str(tmp_path / "file"), b"new")
-    assert (tmp_path / "victim").read_bytes() == b"untouched"
-    assert not (tmp_path / "file").exists()
-
-
 def test_a_report_is_not_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "rc").write_text("mine")
     (tmp_path / "a.json").symlink_to("rc")

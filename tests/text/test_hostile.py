@@ -66,8 +66,3 @@ def test_wrapped(head: str, piece: str, tail: str) -> None:
 @pytest.mark.parametrize("piece", ["[", "'a", '"\\', "//", "[1,"])
 def test_as_large_as_allowed(piece: str) -> None:
     exercise((piece * DEFINITION_BYTES)[:DEFINITION_BYTES].encode())
-
-
-@pytest.mark.parametrize("text", ["[+" + "[" * 60, "[" * 60 + "'a'" + "]" * 60, "{a:" * 60 + "1" + "}" * 60])
-def test_salvage_does_not_explode(text: str) -> None:
-    assert diagnose(text.encode()).problems

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,12 +20,6 @@ def test_offsets_outside_are_the_ends() -> None:
     assert lines.position(-1) == (1, 1)
     assert lines.position(99) == (2, 2)
     assert Lines("").position(1) == (1, 1)
-
-
-@pytest.mark.parametrize("number", [0, -1, 3])
-def test_no_such_line(number: int) -> None:
-    with pytest.raises(IndexError):
-        Lines("a\nb").line(number)
 
 
 def test_a_byte_order_mark_takes_no_column() -> None:

@@ -182,7 +182,7 @@ def is_identifier(word: str) -> bool:
     return word.replace("$", "_").isidentifier()
 
 
-# JSON5's white space beside JSON's: Unicode's space separators, and these others. A test compares it with Unicode.
+# JSON5's white space beside JSON's: Unicode's space separators, and these others.
 SPACES: Final = "\v\f\ufeff\u2028\u2029\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _NOISE: Final = {
     "block": ("block-comment", "a block comment; other readers of these files know only // comments"),
