@@ -47,13 +47,13 @@ def compare_trees(
             if before and after and _took_key(before, after):
                 changes += _reused_key(before, after, old.name.removesuffix(":"))
             elif before and after and not (before.data and before.data == after.data):
-                changes += compare_messages(before, after, releases)
+                changes += list(compare_messages(before, after, releases))  # all or none
             elif before and not after and before.valid and _file_name(before.file) not in unreadable_after:
                 changes.append(_removal(before, successors.get(id(partner(before))), releases))
             elif after and not before and after.valid and _file_name(after.file) not in unreadable_before:
-                changes += _addition(after, releases)
+                changes += list(_addition(after, releases))
             if after and b"taggedVersions" in after.data:
-                changes += _older_tags(before, after, ancestors)
+                changes += list(_older_tags(before, after, ancestors))
         except TooLargeError as error:
             if too_large is None:
                 raise

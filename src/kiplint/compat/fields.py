@@ -11,9 +11,11 @@ from msgspec.structs import replace
 
 from kiplint.codec.values import primitive_default
 from kiplint.compat.change import Both, Change, FieldPair
+from kiplint.compat.tree import TooLargeError
+from kiplint.limits import UNFOLDED_FIELDS
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
-from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot_tokens, tokens
+from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot_tokens, tokens, unfolded_size
 from kiplint.model.layout import slot as slot_of
 from kiplint.versions import NONE, VersionRange, boundaries
 
@@ -102,12 +104,23 @@ def _footprint(field: Field) -> tuple[object, ...]:
 
 
 def _field_changes(messages: Both, containers: Iterable[ContainerPair], common: VersionRange) -> Iterator[Change]:
-    """The changes of the fields of a message and of all structs inside, in versions that both have."""
+    """The changes of the fields of a message and of all structs inside, in versions that both have.
+
+    Raises TooLargeError for structs that make each other large, each of which counts by itself.
+    """
+    parts = []
+    left: int = 2 * UNFOLDED_FIELDS
     for old, new, pairs, present in containers:
         versions = present[0] & present[1] & common
+        intervals = list(boundaries({*_ranges_below(old), *_ranges_below(new)}, versions))
+        parts.append(((old, new), pairs, versions, intervals))
+        left -= len(intervals) * sum(unfolded_size(container, left)[0] for container in (old, new))
+        if left < 0:
+            raise TooLargeError(messages.new.file, UNFOLDED_FIELDS)
+    for sides, pairs, versions, intervals in parts:
         changes: dict[Change, VersionRange] = {}
-        for interval in boundaries({*_ranges_below(old), *_ranges_below(new)}, versions):
-            for change in _differences(ComparedVersion(messages, (old, new), interval.lowest), pairs):
+        for interval in intervals:
+            for change in _differences(ComparedVersion(messages, sides, interval.lowest), pairs):
                 changes[change] = changes.get(change, interval) | interval
         for change, own_versions in changes.items():
             yield replace(change, versions=own_versions)
