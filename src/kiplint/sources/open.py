@@ -30,11 +30,24 @@ def open_sets(
     """The schema sets that names stand for; what exists on disk comes before a revision of the same spelling.
 
     A name is a directory, a file (its siblings are its context), an archive, `ARCHIVE!/path`, `REV:path` as
-    `git show` takes it, or `-`; duplicates count once. `keep` says of a path whether it is not excluded.
+    `git show` takes it, or `-`; what another name stands for as well counts once. `keep` says of a path whether it is
+    not excluded.
     `repository` is where revisions are looked up: a work tree, a bare repository or a bundle; by default the one around
     the working directory. Raises SourceError for what cannot be read, for a tree without definitions, and for a named
     file that is other JSON. With `empty`, a tree without definitions is added to it, if another name has some.
     """
+    reported_paths: set[str] = set()
+    for schemas in _open_all(names, keep, repository, empty):
+        paths = {file.path for file in schemas.files if file.is_reported}
+        if not paths <= reported_paths:
+            reported_paths |= paths
+            yield schemas
+
+
+def _open_all(
+    names: Iterable[str], keep: Keep, repository: str | None, empty: list[str] | None
+) -> Iterator[SchemaFiles]:
+    """The sets of all names, with those that several of them stand for."""
     trees: list[FileTree] = []
     files: dict[str, dict[str, bytes | None]] = {}
     inside: dict[str, tuple[FileTree, list[str]]] = {}
