@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 
 from kiplint.text.tree import Node
-
-
-def definitions(corpus: Path) -> list[Path]:
-    """The real definitions of the newest tree."""
-    result = sorted((corpus / "kafka-trunk-2026-08").glob("*/*.json"))
-    assert result
-    return result
 
 
 def tree_value(text: str, node: Node) -> Any:

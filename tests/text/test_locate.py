@@ -1,11 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
 
-from kiplint.text.tree import Locator, read_tree
-
-from .support import mutations, random_texts
+from kiplint.text.tree import Locator
 
 TEXT = """\
 // licence
@@ -81,14 +78,3 @@ def test_broken_text() -> None:
 )
 def test_names(pointer: str, expected: str) -> None:
     assert Locator(TEXT).names(pointer) == expected
-
-
-@given(mutations() | random_texts)
-def test_every_problem_has_a_place(text: str) -> None:
-    locator = Locator(text)
-    for problem in read_tree(text).problems:
-        start, end = locator.member(problem.pointer)
-        assert 0 <= start < end <= len(text)
-        line, column, end_line, end_column = locator.span_of(problem.start, problem.end)
-        assert (1, 1) <= (line, column) <= (end_line, end_column)
-        assert isinstance(locator.names(problem.pointer), str)

@@ -53,10 +53,7 @@ Examples:
 def command(
     files: Annotated[
         list[str],
-        typer.Argument(
-            metavar="FILE",
-            help="KIPs as text or Markdown; - for standard input. Each is checked by itself.",
-        ),
+        typer.Argument(metavar="FILE", help="KIPs as text or Markdown, each checked by itself; - for standard input."),
     ],
     against: Annotated[
         str | None,
@@ -116,14 +113,7 @@ class KipObject(msgspec.Struct, frozen=True):
 
     path: str
     definitions: tuple[DefinitionObject, ...]
-    changes: Annotated[
-        tuple[ChangeFinding, ...], Meta(description="What the definitions change in the set of --against.")
-    ]
-
-    @property
-    def current(self) -> int:
-        """The number of definitions that count: the last of each name."""
-        return len({definition.name for definition in self.definitions})
+    changes: Annotated[tuple[ChangeFinding, ...], Meta(description="What they change in the set of --against.")]
 
 
 class KipSummary(FindingsSummary, frozen=True):
@@ -212,7 +202,7 @@ def kip(
     return KipResult(
         findings=findings,
         files=len(kips),
-        messages=sum(result.current for result, _ in results),
+        messages=sum(len({row.name for row in result.definitions}) for result, _ in results),
         sources={path: sources[path] for path in (*paths, *(finding.path for finding in findings))},
         status="error" if base.unparsable else "findings" if failing else "ok",
         sets=names,
