@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from kiplint.pipeline.rows import Row
+from kiplint.sources.cleanup import close
 from kiplint.sources.git import open_repository
 from kiplint.sources.schema_files import SourceError
 
@@ -68,6 +69,7 @@ def find_bases(history: Iterable[Row], releases: Sequence[Release]) -> dict[str,
             objects = open_repository(locations[lineage])
             ancestry = objects.run("rev-list", "--topo-order", "--reverse", "--parents", *lines[lineage], "--")
             parents += (row.split() for row in ancestry.splitlines())
+    close()  # an unpacked bundle, which would outlive this process of Spark
     return {lineage: dict(_bases_on(lineage, positions, parents, releases)) for lineage, positions in lines.items()}
 
 
