@@ -378,3 +378,11 @@ def test_the_last_range_of_a_map_is_opened() -> None:
 def test_a_response_that_ends_earlier_gets_the_version_of_its_request() -> None:
     files = {**pair(), "XResponse.json": pair(validVersions="0-4")["XResponse.json"]}
     assert parse(after_bump(files)["XResponse.json"])["validVersions"] == "0-5"
+
+
+def test_an_unstable_request_that_ends_earlier_does_not_stay_unstable() -> None:
+    files = {**pair(latestVersionUnstable=True, validVersions="0-4"), "XResponse.json": pair()["XResponse.json"]}
+    for migration in (bump_x(files), migrate(schemas(files))):
+        assert parse(after(files, migration)["XRequest.json"])["latestVersionUnstable"] is False
+        assert not any("unstable" in action for row in migration.rows for action in row.done)
+    assert bump_x(files, unstable=True).rows[0].done == ("the new version is unstable",)

@@ -121,7 +121,8 @@ def _add_header(rpc: Rpc) -> Migration:
             _change_version(edits, version, header)
         _complete_map(edits, version, header, flexible)
     is_changed = any(edits.edits for edits in all_edits)
-    actions = [f"version {version} stays unstable"] if is_changed and request.unstable else []
+    stays_unstable = request.unstable and version == request.valid.highest
+    actions = [f"version {version} stays unstable"] if is_changed and stays_unstable else []
     return migration_of(rpc, "migrated" if is_changed else "unchanged", all_edits, actions, notes)
 
 

@@ -39,8 +39,9 @@ def bump(rpc: Rpc, *, unstable: bool = False, new_version: bool = False, note: s
         comment = f"Version {version} {text or f'is the same as version {edits.message.valid.highest}.'}"
         add_version(edits, version, comment, unstable=unstable)
         _extend_map(edits, version)
-    actions = ["the new version is unstable"] if unstable and version > highest else []
-    actions += [f"version {version} stays unstable"] if version == highest and request.unstable else []
+    is_new = version > request.valid.highest
+    actions = ["the new version is unstable"] if is_new and unstable else []
+    actions += [f"version {version} stays unstable"] if not is_new and request.unstable else []
     return migration_of(rpc, "migrated", all_edits, actions)
 
 
