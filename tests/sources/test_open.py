@@ -40,6 +40,12 @@ def test_files_with_their_siblings(tmp_path: Path) -> None:
     assert (first.single_file, second.single_file) == (False, True)
 
 
+def test_what_several_names_stand_for_counts_once(tmp_path: Path) -> None:
+    write(tmp_path, {"a/A.json": GOOD, "a/B.json": GOOD, "a/b/C.json": GOOD})
+    assert paths("a", "a/b", "./a", "a/A.json") == ["a/A.json", "a/B.json", "a/b/C.json"]
+    assert paths("a/b", "a/A.json") == ["a/b/C.json", "a/A.json"]
+
+
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It is a file of the working directory."""
     write(tmp_path, {"A.json": OTHER, "B.json": GOOD})
