@@ -19,13 +19,9 @@ from kiplint.server.app import DELAY
 from tools import environment
 
 REQUEST = """{
-  "apiKey": 7,
-  "type": "request",
-  "listeners": ["broker"],
-  "name": "ReadRackRequest",
+  "apiKey": 7, "type": "request", "listeners": ["broker"], "name": "ReadRackRequest",
   // Version 1 adds Racks. \U0001f980
-  "validVersions": "0-1",
-  "flexibleVersions": "none",
+  "validVersions": "0-1", "flexibleVersions": "none",
   "fields": [
     { "name": "Limit", "type": "int32", "versions": "0+", "about": "How many \U0001f980.", "default": "x" },
     { "name": "Racks", "type": "[]string", "versions": "1+", "about": "The racks." }
@@ -35,13 +31,9 @@ REQUEST = """{
 FIXED = REQUEST.replace('"x"', '"5"')
 WHOLE = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
 RESPONSE = """{
-  "apiKey": 7,
-  "type": "response",
-  "name": "ReadRackResponse",
+  "apiKey": 7, "type": "response", "name": "ReadRackResponse",
   // Version 1 is the same as version 0.
-  "validVersions": "0-1",
-  "flexibleVersions": "none",
-  "fields": []
+  "validVersions": "0-1", "flexibleVersions": "none", "fields": []
 }
 """
 
@@ -91,17 +83,14 @@ class Editor:
             self.published.append(message["params"])
         return message
 
-    def open(self, name: str, text: str) -> None:
-        """Open a document."""
-        self.versions[name] = 1
-        item = {"uri": self.uri(name), "languageId": "jsonc", "version": 1, "text": text}
-        self.notify("textDocument/didOpen", textDocument=item)
-
     def write(self, name: str, text: str) -> None:
-        """Give an open document another text."""
-        self.versions[name] += 1
-        document = {"uri": self.uri(name), "version": self.versions[name]}
-        self.notify("textDocument/didChange", textDocument=document, contentChanges=[{"text": text}])
+        """Open a document with a text, or give an open one another text."""
+        version = self.versions[name] = self.versions.get(name, 0) + 1
+        document = {"uri": self.uri(name), "version": version}
+        if version == 1:
+            self.notify("textDocument/didOpen", textDocument={**document, "languageId": "jsonc", "text": text})
+        else:
+            self.notify("textDocument/didChange", textDocument=document, contentChanges=[{"text": text}])
 
     def diagnostics(self, name: str) -> list[dict[str, Any]]:
         """What is shown in a document as it is now."""
@@ -162,8 +151,8 @@ def running() -> Iterator[Editor]:
 def editor(running: Editor, tmp_path: Path) -> Iterator[Editor]:
     """The editor in a folder with both messages of an RPC."""
     running.folder = tmp_path
-    (tmp_path / "ReadRackRequest.json").write_text(REQUEST, encoding="utf-8")
-    (tmp_path / "ReadRackResponse.json").write_text(RESPONSE, encoding="utf-8")
+    for name, text in (("Request", REQUEST), ("Response", RESPONSE)):
+        (tmp_path / f"ReadRack{name}.json").write_text(text, encoding="utf-8")
     yield running
     running.close()
 
@@ -182,7 +171,7 @@ def apply(text: str, edits: list[dict[str, Any]]) -> str:
 
 def test_a_session(editor: Editor) -> None:
     name = "ReadRackRequest.json"
-    editor.open(name, REQUEST)
+    editor.write(name, REQUEST)
     (diagnostic,) = editor.diagnostics(name)
     line, text = next((n, content) for n, content in enumerate(REQUEST.split("\n")) if '"default"' in content)
     start = len(text[: text.index('"default"')].encode("utf-16-le")) // 2
@@ -203,7 +192,7 @@ def test_a_session(editor: Editor) -> None:
 
 def test_fixes_are_those_of_check(editor: Editor) -> None:
     name, text = "ReadRackRequest.json", FIXED.replace("[]string", "string[]")
-    editor.open(name, text)
+    editor.write(name, text)
     fix, _ = editor.actions(name)
     assert (fix["title"], fix["isPreferred"]) == ('Fix fields/unknown-type: write "[]string"', True)
     (every,) = editor.actions(name, only=["source.fixAll"])
@@ -215,7 +204,7 @@ def test_fixes_are_those_of_check(editor: Editor) -> None:
 
 def test_a_row_of_changes_is_checked_once_and_late(editor: Editor) -> None:
     name = "ReadRackRequest.json"
-    editor.open(name, REQUEST)
+    editor.write(name, REQUEST)
     for _ in range(5):
         editor.write(name, FIXED)
     began = time.monotonic()
@@ -229,10 +218,10 @@ def test_a_row_of_changes_is_checked_once_and_late(editor: Editor) -> None:
 
 def test_open_documents_stand_for_the_files_on_disk(editor: Editor) -> None:
     request, response = "ReadRackRequest.json", "ReadRackResponse.json"
-    editor.open(request, FIXED)
+    editor.write(request, FIXED)
     assert editor.rules(request) == []
     longer = RESPONSE.replace('"0-1"', '"0-2"').replace("// Version 1 is", "// Version 1 and version 2 are")
-    editor.open(response, longer)
+    editor.write(response, longer)
     editor.diagnostics(response)
     editor.published.clear()
     editor.notify("textDocument/didSave", textDocument={"uri": editor.uri(request)})
@@ -253,7 +242,7 @@ def test_open_documents_stand_for_the_files_on_disk(editor: Editor) -> None:
 )
 def test_a_document_that_is_no_definition_any_more(editor: Editor, text: str, rules: list[str]) -> None:
     name = "ReadRackRequest.json"
-    editor.open(name, text)
+    editor.write(name, text)
     assert editor.rules(name) == rules
     editor.write(name, FIXED)
     assert editor.rules(name) == []
@@ -261,7 +250,7 @@ def test_a_document_that_is_no_definition_any_more(editor: Editor, text: str, ru
 
 def test_other_documents_are_left_alone_and_a_configuration_is_read(editor: Editor) -> None:
     (editor.folder / "other").mkdir()
-    editor.open("other/settings.json", '{"a": 1,}')
+    editor.write("other/settings.json", '{"a": 1,}')
     assert editor.diagnostics("other/settings.json") == []
     for uri in ("untitled:Untitled-1", "git:/a/X.json"):
         item = {"uri": uri, "languageId": "json", "version": 1, "text": REQUEST}
@@ -269,7 +258,7 @@ def test_other_documents_are_left_alone_and_a_configuration_is_read(editor: Edit
         context = {"diagnostics": [], "only": ["quickfix"]}
         assert editor.request("textDocument/codeAction", textDocument={"uri": uri}, range=WHOLE, context=context) == []
     (editor.folder / "kiplint.toml").write_text("selct = []\n", encoding="utf-8")
-    editor.open("ReadRackRequest.json", REQUEST)
+    editor.write("ReadRackRequest.json", REQUEST)
     (diagnostic,) = editor.diagnostics("ReadRackRequest.json")
     assert "selct" in diagnostic["message"]
 
