@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.pipeline.rows import Row, map_cogroups
-from kiplint.pipeline.spans import RPC
+from kiplint.pipeline.spans import PATH, RPC
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,8 +43,7 @@ def drift(lake: Lake) -> DataFrame:
         .groupBy("source", "lineage")
         .agg(F.max_by("commit", "position").alias("commit"), F.max_by("root", "position").alias("root"))
     )
-    path = F.concat_ws("/", F.expr("nullif(directory, '')"), "name")
-    ours = newest.join(files, "root").select("source", "lineage", "commit", path.alias("path"), "blob")
+    ours = newest.join(files, "root").select("source", "lineage", "commit", F.expr(PATH).alias("path"), "blob")
     return map_cogroups(ours.join(messages, "blob"), theirs, find_drift, lake.schemas["drift"], *RIVALS)
 
 

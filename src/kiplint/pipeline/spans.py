@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LINE: Final = ["source", "lineage"]
 RPC: Final = ("request", "response")
+PATH: Final = "concat_ws('/', nullif(directory, ''), name)"
 
 
 def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
@@ -84,10 +85,14 @@ def findings_in_time(lake: Lake, contents: DataFrame, names: DataFrame) -> DataF
     alone = findings.where("tree IS NULL").drop("tree").join(files, ["name", "blob"])
     kinds = lake.read("messages").select("blob", "type", "api_key")
     by_tree = alone.unionByName(findings.where("tree IS NOT NULL")).join(kinds, "blob", "left")
-    path = F.concat_ws("/", F.expr("nullif(directory, '')"), "name")
     hint = F.when(F.col("instead") == "", "").otherwise(F.concat(F.lit("; write "), "instead"))
     shown = F.struct(
-        path.alias("path"), "rule", "severity", "message_name", F.concat("message", hint).alias("message"), "blob"
+        F.expr(PATH).alias("path"),
+        "rule",
+        "severity",
+        "message_name",
+        F.concat("message", hint).alias("message"),
+        "blob",
     )
     rows = contents.join(lake.read("sets"), "root").join(by_tree, "tree")
     rows = rows.join(names, ["source", "message_name"], "left")
@@ -118,10 +123,13 @@ def at(lives: DataFrame, contents: DataFrame, rank: str, event: str, how: str) -
 def endings(lake: Lake, lives: DataFrame, changes: DataFrame) -> DataFrame:
     """How findings ended, by what the first revision without them has under their path or message."""
     messages = lake.read("messages").select("blob", F.col("message_name").alias("there"), "ignores")
-    place = F.concat_ws("/", F.expr("nullif(directory, '')"), "name")
     there = lake.read("sets").join(lake.read("files"), "tree").join(messages, "blob", "left")
     there = there.select(
-        F.col("root").alias("fixed_root"), place.alias("place"), "there", "ignores", F.lit(True).alias("is_there")
+        F.col("root").alias("fixed_root"),
+        F.expr(PATH).alias("place"),
+        "there",
+        "ignores",
+        F.lit(True).alias("is_there"),
     )
     before = messages.select("blob", F.col("ignores").alias("ignored_before"))
     dropped = changes.where("rule = 'compat/version-dropped'").select(
