@@ -135,12 +135,8 @@ class Change(msgspec.Struct, frozen=True, dict=True):
                 return "meaning-changed" if self.same else "type-changed"
             case "layout-changed" if self.was or self.now:
                 return "field-removed" if self.was else "field-added"
-            case "fields-reordered":
-                return "same-bytes" if self.same else "other-bytes"
             case "new-field" | "new-field-not-ignorable" | "new-tag":
                 return "field-added" if self.new_tag < 0 else "tag-added"
-            case "tagged-moved":
-                return "tagged" if self.tagged else "untagged"
         return self.name
 
     @property

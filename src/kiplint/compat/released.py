@@ -24,9 +24,6 @@ from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.words import first_of, plural
 from kiplint.versions import NONE, VersionRange, boundaries
 
-MOST_NAMED: Final = 5
-"""How many releases a note names."""
-
 
 class VersionGroup(NamedTuple):
     """Versions of one status, and the message that the new one is compared with in them."""
@@ -79,7 +76,7 @@ class Releases:
             yield from self._releases[number].get(_identity(message), ())
 
     def __str__(self) -> str:
-        return f"released: the versions in {plural(len(self.names), 'release')} ({first_of(self.names, MOST_NAMED)})"
+        return f"released: the versions in {plural(len(self.names), 'release')} ({first_of(self.names, 5)})"
 
 
 def released_versions(message: Message) -> VersionRange:
