@@ -53,7 +53,7 @@ def find_base(base: str | None = None) -> tuple[str, str]:
     if base:
         if not is_revision(base) and not is_unborn(base):
             raise SourceError(f"no such revision: {base}")
-        return git("rev-parse", "--short", base).strip() if COMMIT.fullmatch(base) else base.removesuffix(":"), ""
+        return git("rev-parse", "--short", base).strip() if COMMIT.fullmatch(base) else base, ""
     if is_unborn("HEAD"):
         return "HEAD", "compared with HEAD, which has no commit yet"
     head, name = git("rev-parse", "HEAD").strip(), git("rev-parse", "--abbrev-ref", "HEAD").strip()
