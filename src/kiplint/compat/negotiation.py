@@ -208,8 +208,8 @@ def client_side(name: str, schemas: SchemaSet, *, unstable: bool = False) -> Sid
     """
     offers = {}
     for rpc, offer in _offers(schemas, unstable=unstable):
-        reserved = kept_by_brokers(rpc.api_key, offer.name, offer.versions)
-        offers[rpc.api_key] = replace(offer, versions=offer.versions - reserved, reserved_versions=reserved)
+        of_nodes = kept_by_brokers(rpc.api_key, offer.name, offer.versions)
+        offers[rpc.api_key] = replace(offer, versions=offer.versions - of_nodes, reserved_versions=of_nodes)
     return Side(name, offers)
 
 
@@ -224,8 +224,8 @@ def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: 
     offers = {}
     for rpc, offer in _offers(schemas, unstable=unstable):
         of_nodes = offer.versions if offer.request.declares_listeners else NONE
-        closed = replace(offer, versions=NONE, reserved_versions=of_nodes)
-        offers[rpc.api_key] = offer if is_served(rpc, mode) else closed
+        closed_offer = replace(offer, versions=NONE, reserved_versions=of_nodes)
+        offers[rpc.api_key] = offer if is_served(rpc, mode) else closed_offer
     return Side(name, offers, mode)
 
 
@@ -331,22 +331,23 @@ def _row(key: int, client: Side, brokers: Sequence[Side], exchanges: Sequence[Ex
     if usable:
         chosen_versions = [agreement.chosen for agreement in agreements if agreement.chosen is not None]
         version = min(chosen_versions, default=None) if key == API_VERSIONS else usable.highest
-    headers: tuple[int | None, int | None] = (None, None) if version is None else first.headers(version)
+    request_header, response_header = (None, None) if version is None else first.headers(version)
     status = _whole_status(agreements, usable)
     notes = _notes(status, ours, [broker.rpcs.get(key) for broker in brokers], agreements) if ours else ()
     return RpcRow(
-        first.name,
-        key,
-        status,
-        str(ours.versions) if ours else None,
-        None if usable is None else str(usable),
-        version,
-        *headers,
-        (headers[0] or 0) >= WITH_INSTANCE_ID,
-        any(agreement.deprecated for agreement in agreements),
-        "; ".join(notes),
-        tuple(agreements),
-        is_between_nodes(key, first.name),
+        name=first.name,
+        api_key=key,
+        status=status,
+        client=str(ours.versions) if ours else None,
+        usable=None if usable is None else str(usable),
+        chosen=version,
+        request_header=request_header,
+        response_header=response_header,
+        instance_id=request_header is not None and request_header >= WITH_INSTANCE_ID,
+        deprecated=any(agreement.deprecated for agreement in agreements),
+        message="; ".join(notes),
+        brokers=tuple(agreements),
+        between_nodes=is_between_nodes(key, first.name),
     )
 
 
