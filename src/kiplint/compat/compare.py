@@ -145,7 +145,7 @@ def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
     common = [Both(old, new) for old, new in pairs if old and new and new.is_rpc and not _took_key(old, new)]
     bumps = {id(new): new.valid - old.valid for old, new in common if new.valid.highest > old.valid.highest}
     for old, new in common:
-        missing = bumps.get(id(partner(new)), NONE) - new.valid if bumps else NONE
+        missing = bumps.get(id(partner(new)), NONE) - new.valid
         if missing:
             yield Change("response-not-bumped", (old, new), missing, status="new")
         if new.valid - old.valid:
@@ -219,8 +219,8 @@ def _property_changes(both: Both) -> Iterator[Change]:
                 yield Change("listener-removed", both, new.valid, was=", ".join(removed_names))
             if added_names := [name for name in new.listeners if name not in old.listeners]:
                 yield Change("listener-added", both, new.valid, now=", ".join(added_names))
-    if deprecated := (new.deprecated - old.deprecated) & new.valid:
-        yield Change("deprecated", both, deprecated, now=str(new.deprecated))
+    if deprecated_versions := (new.deprecated - old.deprecated) & new.valid:
+        yield Change("deprecated", both, deprecated_versions, now=str(new.deprecated))
     if restored_versions := (old.deprecated - new.deprecated) & old.valid & new.valid:
         yield Change("undeprecated", both, restored_versions, was=str(old.deprecated))
 
@@ -271,11 +271,11 @@ def _outcome(change: Change) -> tuple[object, ...]:
 def _new_fields(messages: Both, containers: Iterable[ContainerPair], statuses: VersionStatuses) -> Iterator[Change]:
     """The fields that no released version of the old message has; what a release between the two has is new as well."""
     old, new = messages
-    released = statuses.versions["released"] & old.valid
+    released_versions = statuses.versions["released"] & old.valid
     for _, _, pairs, (_, present) in containers:
         for before, after in pairs:
             versions = after.versions & present & new.valid if after and not before else NONE
-            if not versions or versions & released:
+            if not versions or versions & released_versions:
                 continue
             pair: FieldPair = (None, after)
             status = statuses.best(versions) if versions & old.valid else "new"

@@ -103,9 +103,9 @@ def apply_baseline(
         first = baseline_of(findings, checked_paths)
         write_baseline(first, file)
         return Compared((), (), (_holds(file.path, first, first.total, 0),))
-    is_judged = is_whole and all(_is_covered(path, checked_paths, folder) for path in before.checked)
+    is_comparable = is_whole and all(_is_covered(path, checked_paths, folder) for path in before.checked)
     off = {rule.id for rule in rules.all_rules} - {rule.id for rule in rules.rules}
-    stale = tuple(entry for entry in stale_entries(before, findings) if entry.rule not in off) if is_judged else ()
+    stale = tuple(entry for entry in stale_entries(before, findings) if entry.rule not in off) if is_comparable else ()
     new = new_findings(findings, before.counts)
     if not file.is_updated:
         return Compared(new, stale, tuple(_warning(file.path, before, stale)))
@@ -126,8 +126,8 @@ def are_recorded(findings: Iterable[Finding], counts: Mapping[str, int]) -> list
 
 def new_findings(findings: Sequence[Finding], counts: Mapping[str, int]) -> tuple[Finding, ...]:
     """The findings that were not counted before, in their order."""
-    accepted = are_recorded(findings, counts)
-    return tuple(finding for finding, is_accepted in zip(findings, accepted, strict=True) if not is_accepted)
+    are_accepted = are_recorded(findings, counts)
+    return tuple(finding for finding, is_accepted in zip(findings, are_accepted, strict=True) if not is_accepted)
 
 
 def stale_entries(baseline: Baseline, findings: Iterable[Finding]) -> tuple[StaleEntry, ...]:

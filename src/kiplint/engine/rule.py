@@ -64,7 +64,7 @@ class RuleSpec(_RuleObject):
 
     id: Annotated[Word, Meta(description="The rule's name in its pack.")]
     why: Annotated[str, Meta(description="What goes wrong when the rule is broken.")]
-    each: Annotated[Each | None, Meta(description="The kind of element that the rule judges; else the pack's.")] = None
+    each: Annotated[Each | None, Meta(description="The kind of element that it is about; else the pack's.")] = None
     scope: Annotated[
         Scope | None,
         Meta(description="Whether a definition alone decides (`file`), or also others of its set; else the pack's."),
@@ -163,7 +163,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def each(self) -> str:
-        """The kind of element that the rule judges."""
+        """The kind of element that the rule is about."""
         return self.spec.each or ""
 
     @property

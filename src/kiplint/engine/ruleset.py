@@ -108,9 +108,9 @@ def with_params(rules: list[Rule], params: dict[str, dict[str, Any]]) -> list[Ru
             if name not in rule.params:
                 hint = did_you_mean(name, rule.params) or f"; it has {', '.join(rule.params) or 'none'}"
                 raise UsageError(f"{rule.id} has no parameter {name}{hint}", name)
-            kind, needed = type(value).__name__, type(rule.params[name]).__name__
-            if kind != needed:
-                raise UsageError(f"the parameter {name} of {rule.id} is of type {needed}, not {kind}", name)
+            kind, expected_type = type(value).__name__, type(rule.params[name]).__name__
+            if kind != expected_type:
+                raise UsageError(f"the parameter {name} of {rule.id} is of type {expected_type}, not {kind}", name)
         by_id[rule_id] = replace(rule, params={**rule.params, **values})
     return list(by_id.values())
 
@@ -230,13 +230,13 @@ class RuleSet:
                 if rule.rule.params != rule.rule.spec.params:
                     text = f"{text}; correct its params in the configuration: {as_text(str(rule.rule.params))}"
                 raise UsageError(text) from error
-        superseded = {
+        skips = {
             (id(violation.element), rule)
             for violation in violations
             if violation.severity != "off"
             for rule in violation.rule.supersedes
         }
-        return [violation for violation in violations if (id(violation.element), violation.rule.id) not in superseded]
+        return [violation for violation in violations if (id(violation.element), violation.rule.id) not in skips]
 
 
 def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
@@ -275,69 +275,69 @@ FieldRequirements = Mapping[str, FieldRequirement] | Sequence[FieldRequirement]
 def unmet_requirements(container: Container, required_fields: FieldRequirements) -> Iterator[Unmet]:
     """Each unmet requirement of a message or struct, at the wrong field or at the place of the missing one."""
     if isinstance(required_fields, Mapping):
-        for name, required in required_fields.items():
-            yield from _unmet(container, container.by_name.get(name), required, name)
+        for name, requirement in required_fields.items():
+            yield from _unmet(container, container.by_name.get(name), requirement, name)
     else:
-        for number, required in enumerate(required_fields):
+        for number, requirement in enumerate(required_fields):
             field = container.fields[number] if number < len(container.fields) else None
-            yield from _unmet(container, field, required, f"a field number {number + 1}")
+            yield from _unmet(container, field, requirement, f"a field number {number + 1}")
 
 
-def _unmet(container: Container, field: Field | None, required: FieldRequirement, name: str) -> Iterator[Unmet]:
+def _unmet(container: Container, field: Field | None, requirement: FieldRequirement, name: str) -> Iterator[Unmet]:
     if field is None:
-        yield Unmet(f"{container.name} has to carry {name}, {_describe(required)}", container, "fields")
+        yield Unmet(f"{container.name} has to carry {name}, {_describe(requirement)}", container, "fields")
         return
-    for at, problem in _problems(field, required):
+    for at, problem in _problems(field, requirement):
         yield Unmet(f"{field.name} {problem}", field, at)
-    if required.fields and field.struct is not None:
-        yield from unmet_requirements(field.struct, required.fields)
+    if requirement.fields and field.struct is not None:
+        yield from unmet_requirements(field.struct, requirement.fields)
 
 
-def _describe(required: FieldRequirement) -> str:
-    nullable = "nullable " if required.nullable not in ("", "none") else ""
-    kind = nullable + {"": "field", "[]": "array"}.get(required.type, required.type)
+def _describe(requirement: FieldRequirement) -> str:
+    nullable = "nullable " if requirement.nullable not in ("", "none") else ""
+    kind = nullable + {"": "field", "[]": "array"}.get(requirement.type, requirement.type)
     parts = [f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"]
-    parts[0] += f" in versions {required.versions}" if required.versions else ""
-    parts += [f"{required.default} by default"] if required.default is not None else []
-    parts += ["ignorable"] if required.ignorable else []
+    parts[0] += f" in versions {requirement.versions}" if requirement.versions else ""
+    parts += [f"{requirement.default} by default"] if requirement.default is not None else []
+    parts += ["ignorable"] if requirement.ignorable else []
     return ", ".join(parts)
 
 
-def _problems(field: Field, required: FieldRequirement) -> Iterator[tuple[str, str]]:
+def _problems(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str, str]]:
     """Each property of a field that is not as required, and what is wrong with the field."""
-    is_array = required.type == "[]"
-    if not (field.is_array if is_array else required.type in ("", field.type)):
-        yield "type", f"has to be {'an array' if is_array else required.type}, not {field.type}"
-    elif required.fields and field.struct is None:
+    is_array = requirement.type == "[]"
+    if not (field.is_array if is_array else requirement.type in ("", field.type)):
+        yield "type", f"has to be {'an array' if is_array else requirement.type}, not {field.type}"
+    elif requirement.fields and field.struct is None:
         yield "type", f"has to hold a struct, not {field.type}"
-    if required.versions and field.present != VersionRange.parse(required.versions) & field.owner.present:
-        yield "versions", f"has to be there in versions {required.versions}, not in {field.versions}"
-    if required.tagged != "either":
-        tagged = VersionRange.parse(required.tagged) & field.present
+    if requirement.versions and field.present != VersionRange.parse(requirement.versions) & field.owner.present:
+        yield "versions", f"has to be there in versions {requirement.versions}, not in {field.versions}"
+    if requirement.tagged != "either":
+        tagged = VersionRange.parse(requirement.tagged) & field.present
         if field.tagged & field.present != tagged:
-            problem = f"has to be tagged in versions {required.tagged}" if tagged else "must not be tagged"
+            problem = f"has to be tagged in versions {requirement.tagged}" if tagged else "must not be tagged"
             yield "taggedVersions", problem
-    if required.nullable:
-        nullable = VersionRange.parse(required.nullable) & field.present
+    if requirement.nullable:
+        nullable = VersionRange.parse(requirement.nullable) & field.present
         if not nullable <= field.nullable:
-            yield "nullableVersions", f"has to be nullable in versions {required.nullable}"
+            yield "nullableVersions", f"has to be nullable in versions {requirement.nullable}"
         elif surplus := field.nullable & field.present - nullable:
             yield "nullableVersions", f"must not be null in versions {surplus}"
-    if required.default is not None and not (field.has_default and field.default == required.default):
+    if requirement.default is not None and not (field.has_default and field.default == requirement.default):
         actual = f", not {field.default or 'empty'}" if field.has_default else ""
-        yield "default", f"has to have the default {required.default}{actual}"
-    if required.ignorable is not None and field.ignorable != required.ignorable:
-        yield "ignorable", f"{'has to' if required.ignorable else 'must not'} be ignorable"
-    yield from _misplaced(field, required)
+        yield "default", f"has to have the default {requirement.default}{actual}"
+    if requirement.ignorable is not None and field.ignorable != requirement.ignorable:
+        yield "ignorable", f"{'has to' if requirement.ignorable else 'must not'} be ignorable"
+    yield from _misplaced(field, requirement)
 
 
-def _misplaced(field: Field, required: FieldRequirement) -> Iterator[tuple[str, str]]:
-    if not required.first and not required.after:
+def _misplaced(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str, str]]:
+    if not requirement.first and not requirement.after:
         return
     fields = field.owner.fields
     row = [other for other in fields if other is field or (other.present & field.present and not other.tagged)]
     before = row[row.index(field) - 1].name if row[0] is not field else ""
-    if required.first and before:
+    if requirement.first and before:
         yield "name", f"has to be the first field, and comes after {before}"
-    elif required.after and required.after != before and required.after in field.owner.by_name:
-        yield "name", f"has to come right after {required.after}"
+    elif requirement.after and requirement.after != before and requirement.after in field.owner.by_name:
+        yield "name", f"has to come right after {requirement.after}"

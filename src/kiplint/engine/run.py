@@ -61,15 +61,15 @@ def check_set(
     schemas = SchemaSet(messages, directory, single_file, _unparsable_names(definitions), frozenset(paths), base)
     violations = [*file_violations(definitions, paths, rules), *set_violations(schemas, rules, paths)]
     violations = [_at_reported_message(violation, paths) for violation in violations]
-    reported = [definition for definition in definitions if definition.file in paths]
-    findings = [*_of_whole_set(violations), *_locate(reported, violations, rules, fixer)] if reported else []
-    touched = {finding.path for finding in findings}
-    touched.update(edit.path for finding in findings if finding.fix for edit in finding.fix.edits)
+    selection = [definition for definition in definitions if definition.file in paths]
+    findings = [*_of_whole_set(violations), *_locate(selection, violations, rules, fixer)] if selection else []
+    source_paths = {finding.path for finding in findings}
+    source_paths.update(edit.path for finding in findings if finding.fix for edit in finding.fix.edits)
     return Result(
         findings=findings,
         files=len(paths),
         messages=sum(message.file in paths for message in messages),
-        sources={definition.file: definition.data for definition in definitions if definition.file in touched},
+        sources={definition.file: definition.data for definition in definitions if definition.file in source_paths},
     )
 
 

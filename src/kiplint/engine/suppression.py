@@ -40,17 +40,17 @@ def apply_ignores(
     for comment in suppressions.items:
         ids = ids_by_target.setdefault(comment.target, set())
         ids.update(*(rules_by_selector[selector] for selector in comment.selectors))
-    left: list[Finding] = []
-    ignored: set[tuple[Target, str]] = set()
+    remaining_findings: list[Finding] = []
+    ignored_rules: set[tuple[Target, str]] = set()
     for finding in findings:
         targets = [line for line in (None, finding.line) if finding.rule in ids_by_target.get(line, ())]
-        ignored.update((line, finding.rule) for line in targets)
-        left += [] if targets else [finding]
+        ignored_rules.update((line, finding.rule) for line in targets)
+        remaining_findings += [] if targets else [finding]
     problems = [*suppressions.problems]
     running = frozenset(rule.id for rule in rules.rules)
     for comment in suppressions.items:
         groups = [rules_by_selector[selector] for selector in comment.selectors]
-        if any((comment.target, rule) in ignored for group in groups for rule in group):
+        if any((comment.target, rule) in ignored_rules for group in groups for rule in group):
             continue
         if not all(groups):
             unknown = next(selector for selector in comment.selectors if not rules_by_selector[selector])
@@ -58,7 +58,7 @@ def apply_ignores(
         elif not running.isdisjoint(rule for group in groups for rule in group):
             detail = f"nothing here breaks {', '.join(comment.selectors)}; drop the comment"
             problems.append(_unused_ignore(comment, detail, removable=True))
-    return left, problems
+    return remaining_findings, problems
 
 
 def _unused_ignore(comment: Suppression, detail: str, *, removable: bool = False) -> Problem:

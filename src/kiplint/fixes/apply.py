@@ -48,11 +48,11 @@ def apply(
     refusals: dict[Name, Reason] = {}
     worse: Mapping[Name, Reason] = {}
     for _ in range(MOST_ROUNDS):
-        accepted = [name for name in fixes if name not in refusals]
-        if not accepted:
+        accepted_names = [name for name in fixes if name not in refusals]
+        if not accepted_names:
             break
-        after = edit_files(files, (edit for name in accepted for edit in fixes[name]))
-        worse = check(after, accepted)
+        after = edit_files(files, (edit for name in accepted_names for edit in fixes[name]))
+        worse = check(after, accepted_names)
         if not worse:
             return after, refusals
         refusals |= worse
@@ -140,12 +140,12 @@ def accept_fixes(
         likely = any((fix := batch[number].fix) and fix.applicability == "unsafe" for number in numbers)
         refusals: dict[int, Regression | None] = {}
         for regression in regressions(before, after, likely=likely, releases=releases):
-            blamed = [number for number in numbers if _rpc_of(regression.path) in _edited_rpcs(batch[number])]
-            blamed = blamed or [*numbers]
-            near = [number for number in blamed if _element(batch[number]) == _element(regression)]
-            unsafe = [number for number in blamed if (fix := batch[number].fix) and fix.applicability == "unsafe"]
-            refusals = {**dict.fromkeys(near or unsafe or blamed, regression), **refusals}
-        previous, now = (Counter(map(_key, checked.own)) for checked in (before, after))
+            suspects = [number for number in numbers if _rpc_of(regression.path) in _edited_rpcs(batch[number])]
+            suspects = suspects or [*numbers]
+            near = [number for number in suspects if _element(batch[number]) == _element(regression)]
+            unsafe = [number for number in suspects if (fix := batch[number].fix) and fix.applicability == "unsafe"]
+            refusals = {**dict.fromkeys(near or unsafe or suspects, regression), **refusals}
+        previous, now = (Counter(map(_key, state.own)) for state in (before, after))
         useless = [number for number in numbers if now[_key(batch[number])] >= previous[_key(batch[number])]]
         return {**dict.fromkeys(useless), **refusals}
 

@@ -43,11 +43,11 @@ def migrate(schemas: SchemaSet, *, only: Collection[str] = (), only_declare: boo
     parts: list[Migration] = []
     if any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in selected_rpcs) and not only_declare:
         parts.append(_add_instance_id(schemas.request_header))
-    selected = [
+    selected_parts = [
         _declare_only(rpc) if only_declare or rpc.rpc_name in FROZEN else _add_header(rpc) for rpc in selected_rpcs
     ]
-    parts += selected
-    if schemas.declares_headers or any(part.files for part in selected):
+    parts += selected_parts
+    if schemas.declares_headers or any(part.files for part in selected_parts):
         others = [_declare_only(rpc) for rpc in rpcs if rpc not in selected_rpcs]
         parts += [part for part in others if part.files or part.rows[0].state == "left"]
     return join(parts)

@@ -158,12 +158,14 @@ def prove(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal |
     return Migration(tuple(file for file in migration.files if data[file.path] == file.after), tuple(rows))
 
 
-def _reasons(worse: Iterable[Regression], owners: Mapping[str, str], refused: Collection[str]) -> dict[str, list[str]]:
+def _reasons(
+    worse: Iterable[Regression], owners: Mapping[str, str], refused_names: Collection[str]
+) -> dict[str, list[str]]:
     """By RPC, or by "" for other files: the errors that a migration brings; a refused RPC may lack its headers."""
     reasons: dict[str, list[str]] = {}
     for item in worse:
         name = owners.get(item.path, "")
-        if item.severity == "error" and not (item.rule == HEADER_MISSING and name in refused):
+        if item.severity == "error" and not (item.rule == HEADER_MISSING and name in refused_names):
             reasons.setdefault(name, []).append(str(item))
     return reasons
 
@@ -172,9 +174,9 @@ def _missed(
     goal: Goal, before: CheckedFiles, after: CheckedFiles, rows: Iterable[MigrationRow]
 ) -> Iterator[tuple[str, str]]:
     """The RPCs that would be done, but are not at the goal, and why."""
-    done = {row.name for row in rows if row.state in ("migrated", "unchanged")}
+    done_names = {row.name for row in rows if row.state in ("migrated", "unchanged")}
     unmet = goal(before.tree.sets[""], after.tree.sets[""], before.findings, after.findings)
-    return ((name, why) for name, why in unmet if name in done)
+    return ((name, why) for name, why in unmet if name in done_names)
 
 
 def _blame(
@@ -185,13 +187,15 @@ def _blame(
     Where no migration is left, the RPCs that only declare their headers are reverted too.
     """
     rows_by_name = {row.name: row for row in rows}
-    edited = [name for name in edits if edits[name]]
+    edited_names = [name for name in edits if edits[name]]
     if own := {name: why for name, why in reasons.items() if name in edits and name in rows_by_name}:
         return own
     if others := [text for name, why in reasons.items() if name not in rows_by_name for text in why]:
-        return dict.fromkeys(edited, others)
-    migrated = {name for name, row in rows_by_name.items() if row.state == "migrated"} - {HEADER}
-    return {name: [NOTHING] for name in edited} if migrated and migrated.isdisjoint(edited) else {}
+        return dict.fromkeys(edited_names, others)
+    migrated_names = {name for name, row in rows_by_name.items() if row.state == "migrated"} - {HEADER}
+    if migrated_names and migrated_names.isdisjoint(edited_names):
+        return {name: [NOTHING] for name in edited_names}
+    return {}
 
 
 def _as_left(row: MigrationRow, reasons: Sequence[str]) -> MigrationRow:

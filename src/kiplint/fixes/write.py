@@ -48,8 +48,8 @@ class FileChanges(msgspec.Struct, frozen=True):
             try:
                 replace_file(path, data)
             except OSError as error:
-                written = f"; {plural(number, 'file')} written before it" if number else ""
-                raise _not_written(path, error, written) from error
+                progress = f"; {plural(number, 'file')} written before it" if number else ""
+                raise _not_written(path, error, progress) from error
 
 
 def _lines(data: bytes) -> list[str]:

@@ -1,4 +1,4 @@
-"""From the bytes of a file to a message and the problems of the text, which rules judge beside it."""
+"""From the bytes of a file to a message and the problems of its text."""
 
 from __future__ import annotations
 

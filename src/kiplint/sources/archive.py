@@ -23,16 +23,16 @@ def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
     An archive whose definitions all lie in one folder such as `kafka-4.0.0-src` is taken from there on, so that those
     of two releases correspond. Raises SourceError for what is not an archive, damaged, encrypted, too much, or hostile.
     """
-    shown = show_path(name)
+    shown_name = show_path(name)
     try:
-        files, links = _read_zip(shown, read_file(name, ARCHIVE_BYTES))
+        files, links = _read_zip(shown_name, read_file(name, ARCHIVE_BYTES))
     except SourceError:
         raise
     except Exception as error:  # zipfile raises a dozen kinds for damaged archives
         reason, _, _ = str(error).partition("\n")
         reason = f"the archive is damaged ({reason or type(error).__name__})"
         reason = error.strerror or reason if isinstance(error, OSError) else reason
-        raise SourceError(f"cannot read {shown}: {reason}") from None
+        raise SourceError(f"cannot read {shown_name}: {reason}") from None
     tops = {path.partition("/")[0] if "/" in path else "" for path in files}
     folder, file = inner.strip("/"), ""
     if not folder and len(tops) == 1 and "-" in (top := tops.pop()):
@@ -43,10 +43,10 @@ def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
     files_below = {path.removeprefix(before): data for path, data in files.items() if path.startswith(before)}
     if not files_below and folder:
         folders = {path.rpartition("/")[0] for path in files}
-        raise SourceError(f"no such path in {shown}: {folder}{did_you_mean(folder, {*files, *folders})}")
+        raise SourceError(f"no such path in {shown_name}: {folder}{did_you_mean(folder, {*files, *folders})}")
     links_below = tuple(link.removeprefix(before) for link in links if link.startswith(before))
-    label = f"{shown}!/{folder}" if folder else shown
-    tree = FileTree(label, f"{shown}!/{before}", f"{name}/{before}", by_folder(files_below), links=links_below)
+    label = f"{shown_name}!/{folder}" if folder else shown_name
+    tree = FileTree(label, f"{shown_name}!/{before}", f"{name}/{before}", by_folder(files_below), links=links_below)
     return tree, file
 
 

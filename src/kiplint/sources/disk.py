@@ -50,8 +50,8 @@ def directory_tree(top: str) -> FileTree:
 
 
 def _tree(top: str, files: Mapping[str, str | bytes], links: list[str]) -> FileTree:
-    shown = show_path(top)
-    prefix = "" if shown == os.curdir else os.path.join(shown, "")
+    shown_name = show_path(top)
+    prefix = "" if shown_name == os.curdir else os.path.join(shown_name, "")
     return FileTree(top, prefix, os.path.join(top, ""), by_folder(files), read, tuple(links))
 
 

@@ -150,10 +150,10 @@ class FileTree(msgspec.Struct, frozen=True):
         empty = True
         links = tuple(printable(self.prefix + link) for link in sorted(self.links) if keep(self.home + link))
         for folder in sorted(self.folders, key=lambda path: path.split("/")):
-            found, left_out = definitions(self.files(folder, keep), certain=not folder)
-            if found:
+            definition_files, left_out = definitions(self.files(folder, keep), certain=not folder)
+            if definition_files:
                 directory = self.directory(folder)
-                yield SchemaFiles(directory, found, relative=folder, left_out=left_out, links=links)
+                yield SchemaFiles(directory, definition_files, relative=folder, left_out=left_out, links=links)
                 empty, links = False, ()
         if empty:
             paths = (f"{folder}/{name}".lstrip("/") for folder, files in self.folders.items() for name in files)

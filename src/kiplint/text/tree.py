@@ -89,10 +89,10 @@ class Locator:
         node = self.node(pointer)
         if node is not self.root and node.key is None and self._on_one_line(node.start, node.end):
             return node.start, node.end
-        named = node if node.key is not None else node.properties.get("name")
-        if named is None:
+        target = node if node.key is not None else node.properties.get("name")
+        if target is None:
             return node.start, min(node.start + 1, len(self.text))
-        return named.key_start, named.end if self._on_one_line(named.key_start, named.end) else named.key_end
+        return target.key_start, target.end if self._on_one_line(target.key_start, target.end) else target.key_end
 
     def span(self, pointer: str) -> tuple[int, int, int, int]:
         """`member` as (line, column, end line, end column), 1-based, the end column exclusive."""

@@ -280,17 +280,17 @@ def review(
     if missing := [name for name in names if not os.path.lexists(name)]:
         raise SourceError(f"no such file or directory: {missing[0]}; to compare with a revision, write --base REV")
     rules = configuration.rules()
-    checked = check_sets(CheckOptions(names, configuration, rules, changed_since=since or None, strict=True, fix=fix))
+    check = check_sets(CheckOptions(names, configuration, rules, changed_since=since or None, strict=True, fix=fix))
     # The comparison is with what was fixed.
     comparison = _compare(names, since, [os.fspath(name) for name in released], configuration)
     rows = _rollout(comparison, configuration, rollout)
     additions = tuple(change for change in comparison.changes if change.breaks == "none" and change.severity == "info")
     breaking = [change for change in comparison.changes if change.breaks != "none" or change.severity != "info"]
-    items: list[Item] = [(finding, "check") for finding in checked.findings]
+    items: list[Item] = [(finding, "check") for finding in check.findings]
     if base_files:
         folders = {*names, *map(os.path.dirname, comparison.sources(1))}
-        changed = changed_configuration(base_files, folders, trusts_head=trust_head)
-        items += [(finding, "check") for finding in changed]
+        configuration_findings = changed_configuration(base_files, folders, trusts_head=trust_head)
+        items += [(finding, "check") for finding in configuration_findings]
     items += [(change, "diff") for change in breaking]
     if rollout == "always":
         items += [(finding, "rollout") for finding in findings_of(rows, comparison.sources(1))]
@@ -300,19 +300,19 @@ def review(
     is_grave = fail_on != "never" and any(change.breaks in grave_breaks for change in breaking)
     return ReviewResult(
         findings=findings,
-        files=checked.files,
-        messages=checked.messages,
-        sources={**comparison.sources(0), **comparison.sources(1), **checked.sources},
+        files=check.files,
+        messages=check.messages,
+        sources={**comparison.sources(0), **comparison.sources(1), **check.sources},
         status="findings" if is_grave or at_least(findings, fail_on) else "ok",
         sets=(*names, *([f"{since}:"] if since else [])),
         rules=rule_infos(every_rule, (*findings, *additions), IGNORE)
         | rule_infos([CONFIGURATION_CHANGED], findings, ""),
-        paths=checked.paths,
-        notes=(*filter(None, [note]), *comparison.notes, *checked.notes),
-        left_out=checked.left_out,
+        paths=check.paths,
+        notes=(*filter(None, [note]), *comparison.notes, *check.notes),
+        left_out=check.left_out,
         harmless=("info",),
         whole=whole,
-        older=checked.older,
+        older=check.older,
         additions=additions,
         base=since,
         released=comparison.releases.names if comparison.releases else (),

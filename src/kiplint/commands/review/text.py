@@ -51,9 +51,9 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     """Write it as Markdown of at most 60 lines, for a comment on a pull request and for the job summary."""
     write_verdict(result.verdict, out)
     entries = [entry for entry in result.findings if result.is_listed(entry)]
-    listed, rest = _first(entries, MOST_ENTRIES, "finding", result)
-    if listed:
-        write_table(ENTRY_COLUMNS, map(_cells, listed), out)
+    listed_entries, rest = _first(entries, MOST_ENTRIES, "finding", result)
+    if listed_entries:
+        write_table(ENTRY_COLUMNS, map(_cells, listed_entries), out)
     out.write(rest)
     proofs = io.StringIO()
     write_proofs((change for entry in entries for change in entry.changes), proofs)
