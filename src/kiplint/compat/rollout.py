@@ -72,7 +72,7 @@ def rollout_rules(header: int, config: Config | None = None, every: Sequence[Rul
     on unless the configuration turns it off, and requires the header.
     """
     config = config or Config()
-    own = {"header": header, "common": _ALL, "derived": True}
+    own = {"header": header, "common": 1 << 30, "derived": True}  # a mistake of however many messages is theirs
     active = []
     for rule in every or make_ruleset(config, load_rules(config, "")).all_rules:
         is_off = rule.severity == "off" and (rule.spec.rollout != "missing" or rule.id in config.severity)
@@ -81,10 +81,6 @@ def rollout_rules(header: int, config: Config | None = None, every: Sequence[Rul
             severity = rule.spec.on if rule.severity == "off" else rule.severity
             active.append(replace(rule, severity=severity, params=params))
     return RuleSet(active, active)
-
-
-_ALL: Final = 1 << 30
-"""Of how many messages a mistake counts as theirs, and not as the header's: in a rollout of any number."""
 
 
 def rollout_of_trees(

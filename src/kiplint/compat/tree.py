@@ -56,11 +56,8 @@ class Tree(NamedTuple):
     @property
     def main(self) -> SchemaSet:
         """The set with the most RPCs; the records of coordinators do not count."""
-        return max(self.sets.values(), key=_rpcs, default=SchemaSet(()))
-
-
-def _rpcs(schemas: SchemaSet) -> int:
-    return sum(not rpc.is_coordinator for rpc in schemas.rpcs)
+        counts = {name: sum(not rpc.is_coordinator for rpc in schemas.rpcs) for name, schemas in self.sets.items()}
+        return self.sets[max(counts, key=counts.__getitem__)] if counts else SchemaSet(())
 
 
 def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, bytes]]]]) -> Tree:
