@@ -17,7 +17,6 @@ from kiplint.compat.change import KINDS
 from kiplint.compat.classify import BREAKS, ChangeFinding, run_example
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
-from kiplint.engine.language import facts
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.run import check_set
@@ -115,14 +114,6 @@ def test_the_example_has_no_other_mistake(rule: Rule) -> None:
 
 
 @every_rule
-def test_nothing_changed_where_both_are_equal(rule: Rule) -> None:
-    for name in ("old", "new"):
-        same = side(rule, name)
-        changes, old, new = compare(rule, same, [(f"other/{path}", data + b"\n") for path, data in same])
-        assert (changes, text(changes, old, new)) == ([], "")
-
-
-@every_rule
 def test_changes_lie_inside_their_file_and_the_way_back_is_one_too(rule: Rule) -> None:
     for before, other in (("old", "new"), ("new", "old")):
         changes, old, new = compare(rule, side(rule, before), side(rule, other))
@@ -168,7 +159,6 @@ def test_every_kind_of_change_has_a_rule_and_every_rule_a_kind_and_an_example() 
     assert sorted(KINDS) == sorted(rules) == sorted(path.name for path in (FIXTURES / "compat").iterdir())
     for name, rule in rules.items():
         assert rule.spec.when.partition(" and ")[0] in ("", f"name == '{name}'")
-    assert not facts("change") & {"detail", "sentence", "said"}
 
 
 PACK = b"""

@@ -283,14 +283,6 @@ def test_a_common_struct_is_reported_once() -> None:
     assert change.message == "XRequest 1-5, Part.Id: Id was int32 and is int64"
 
 
-def test_a_struct_in_itself_is_compared() -> None:
-    def node(kind: str) -> bytes:
-        structs = [{"name": "Node", "versions": "0+", "fields": [field("Id", kind), field("Inner", "[]Node")]}]
-        return definition(field("Root", "Node"), commonStructs=structs)
-
-    assert summaries(node("int32"), node("int64")) == ["layout-changed wire 0-5 Node.Id"]
-
-
 # Equal bytes
 
 

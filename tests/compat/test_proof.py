@@ -49,11 +49,6 @@ def test_null_is_refused_in_one_direction() -> None:
     assert the_one(old, new) == [("new", "refused", "ffff")]
 
 
-def test_a_tag_that_moved_is_lost() -> None:
-    old, new = (message(field("A", versions="3+", tag=tag, taggedVersions="3+")) for tag in (0, 1))
-    assert [proof.outcome for proof in proofs_of(old, new, 3)] == ["misread", "misread"]
-
-
 def test_a_struct_without_bytes_may_stand_anywhere() -> None:
     box = field("Box", "Box", fields=[field("Inner", versions="1-2")])
     findings, old, new = changes(document(field("A"), box), document(box, field("A")))
