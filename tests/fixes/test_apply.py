@@ -82,6 +82,14 @@ def test_the_default_of_a_released_tagged_field_stays() -> None:
     assert b'"default": "null"' in fix_set(files, findings_in, unsafe=True).after["XRequest.json"]
 
 
+def test_of_several_findings_of_a_rule_those_that_are_gone_were_fixed() -> None:
+    fields = (field("A", "List<int32>", about="It."), field("B", "uint64", about="It."))
+    result = fix_set({"XRequest.json": definition(*fields)}, findings_in)
+    pointers = [[item.pointer for item in items if item.rule == "fields/unknown-type"]
+                for items in (result.fixed, result.remaining)]  # fmt: skip
+    assert pointers == [["/fields/0/type"], ["/fields/1/type"]]
+
+
 def test_no_rule_that_does_not_run_is_broken_by_a_fix() -> None:
     def rule_findings(files: Mapping[str, bytes]) -> list[Finding]:
         return [finding for finding in findings_in(files) if finding.rule == "conventions/informative-not-ignorable"]

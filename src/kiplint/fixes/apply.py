@@ -187,10 +187,14 @@ def without_collisions(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _fixed_findings(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings that are gone; of several of a rule in one file, those with a fix first."""
+    """The findings that are gone; of several of a rule in one file, those without their fingerprint, then with a fix.
+
+    A fix may change the names that lead to another finding, and with them its fingerprint: the numbers tell.
+    """
     remaining = Counter((item.rule, item.path) for item in after)
+    fingerprints = {item.fingerprint for item in after}
     findings: list[Finding] = []
-    for item in sorted(before, key=lambda item: item.fix is not None):
+    for item in sorted(before, key=lambda item: (item.fingerprint not in fingerprints, item.fix is not None)):
         if remaining[item.rule, item.path] > 0:
             remaining[item.rule, item.path] -= 1
         else:
