@@ -35,15 +35,12 @@ values = st.recursive(
 _GAPS = st.sampled_from(
     ["", " ", "\n", "\r\n", "\t", "// a \"quote' and /* b\n", ' // "x": 1,\r\n', "\n  //\n// two\n", "// \\ é\r"]
 )
-_BLOCKS = st.sampled_from(["", " ", "\n", "/* x */", '/* // \n " */', "/***/", "// y\n"])
 
 
 @st.composite
-def documents(draw: st.DrawFn, *, blocks: bool = False, root: st.SearchStrategy[Any] = values) -> tuple[str, Any]:
+def documents(draw: st.DrawFn) -> tuple[str, Any]:
     """A JSON text with comments between its tokens, and its value."""
-    value = draw(root)
-    gap = draw(_GAPS) if not blocks else draw(_BLOCKS)
-    other = draw(_GAPS)
+    value, gap, other = draw(values), draw(_GAPS), draw(_GAPS)
     ascii_only = draw(st.booleans())
 
     def render(part: Any) -> str:

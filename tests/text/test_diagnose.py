@@ -117,17 +117,17 @@ def test_duplicates_are_harmless_if_no_reader_could_be_misled(text: str, harmles
     assert {problem.kind for problem in problems} == {"duplicate-key"}
 
 
-def test_merge_conflict_markers_are_one_finding_that_says_so() -> None:
-    text = '{\n<<<<<<< HEAD\n  "validVersions": "0-1",\n=======\n  "validVersions": "0-2",\n>>>>>>> theirs\n}\n'
-    result = diagnose(text.encode())
-    (only,) = result.problems
-    assert (only.kind, text[only.start : only.end]) == ("invalid-json", "<<<<<<< HEAD")
-    assert only.detail.startswith("a merge conflict that was not resolved; ")
-    assert result.value is MISSING
-
-
 @pytest.mark.parametrize(
-    "text", ["{ =======", "<<<<<<< a\n{", ">>>>>>> b\n{\n<<<<<<< a", '{\n"a": "<<<<<<< HEAD >>>>>>> b" x}']
+    ("text", "is_conflict"),
+    [
+        ('{\n<<<<<<< HEAD\n  "validVersions": "0-1",\n=======\n  "validVersions": "0-2",\n>>>>>>> theirs\n}\n', True),
+        ("<<<<<<< a\n{", False),
+        (">>>>>>> b\n{\n<<<<<<< a", False),
+        ('{\n"a": "<<<<<<< HEAD >>>>>>> b" x}', False),
+    ],
 )
-def test_what_only_looks_like_a_conflict(text: str) -> None:
-    assert not any("conflict" in problem.detail for problem in diagnose(text.encode()).problems)
+def test_merge_conflict(text: str, is_conflict: bool) -> None:
+    result = diagnose(text.encode())
+    details = [problem.detail.partition(";")[0] for problem in result.problems]
+    assert (details == ["a merge conflict that was not resolved"]) == is_conflict
+    assert result.value is MISSING

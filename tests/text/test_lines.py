@@ -13,13 +13,7 @@ def test_every_line_end() -> None:
     ]  # fmt: skip
     assert [lines.line(number) for number in range(1, 5)] == ["é1", "2", "", "4"]
     assert len(lines) == 4
-
-
-def test_offsets_outside_are_the_ends() -> None:
-    lines = Lines("a\nb")
-    assert lines.position(-1) == (1, 1)
-    assert lines.position(99) == (2, 2)
-    assert Lines("").position(1) == (1, 1)
+    assert [lines.position(offset) for offset in (-1, 99)] == [(1, 1), (4, 2)]
 
 
 def test_a_byte_order_mark_takes_no_column() -> None:

@@ -23,7 +23,7 @@ MAX_POINTER_KEY: Final = 256
 """Longest key, in characters, that a problem's pointer spells out; the pointer stops above a longer one."""
 
 Kind = Literal["object", "array", "string", "word", "missing"]
-"""`word` is a number, true, false, null or anything else outside quotes; `missing` is a key without a value."""
+"""`word` is a number, true, false, null or anything else outside quotes; `missing` stands for no value at all."""
 
 
 class Node(msgspec.Struct, eq=False):
@@ -314,9 +314,9 @@ class _Scanner:
             return token.text[1:-1]
         value, length = read_string(token.text)
         if length == len(token.text) - 1:
-            is_single = token.text[0] == "'"
-            detail = "a string in single quotes; write it in double quotes"
-            detail = detail if is_single else "a string with escapes of JSON5; write those of JSON"
+            detail = "a string with escapes of JSON5; write those of JSON"
+            if token.text[0] == "'":
+                detail = "a string in single quotes; write it in double quotes"
             self._note("json5-only", detail, token.start, token.end)
         elif length >= 0:
             start = token.start + length
