@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 import json5
 import msgspec
@@ -23,43 +23,40 @@ _CONFLICT_START: Final = re.compile(r"^<{7}(?: .*)?$", re.MULTILINE)
 _CONFLICT_END: Final = re.compile(r"^>{7}(?: .*)?$", re.MULTILINE)
 
 
-class Diagnosis(msgspec.Struct, frozen=True):
-    """The result of reading a file's bytes.
+class Diagnosis(NamedTuple):
+    """The problems of a file's text, with offsets in characters of it as `decode_text` gives it, and its value.
 
-    `value` is plain Python (dict, list, str, int, float, bool, None) or `MISSING`. `text` is what all offsets count
-    in: `decode_text` of the bytes (a leading byte order mark stays in it as U+FEFF at offset 0), or "" for a file
-    that is too large.
+    The value is plain Python (dict, list, str, int, float, bool, None), or `MISSING`.
     """
 
     problems: tuple[Problem, ...]
     value: object
-    text: str
 
 
 def diagnose(data: bytes) -> Diagnosis:
     """All problems of a file's bytes and the value they still have. Never raises, whatever the bytes."""
     if len(data) > DEFINITION_BYTES:
         detail = f"the file has more than {DEFINITION_BYTES:,} bytes, which is far more than any definition"
-        return Diagnosis((Problem("too-large", detail, "", 0, 0),), MISSING, "")
+        return Diagnosis((Problem("too-large", detail, "", 0, 0),), MISSING)
     text = decode_text(data)
     try:
         data.decode()
     except UnicodeDecodeError as error:
         start = len(data[: error.start].decode())
         detail = f"byte 0x{data[error.start]:02x} at byte offset {error.start} is not UTF-8"
-        return Diagnosis((Problem("not-utf8", detail, "", start, start + 1),), MISSING, text)
+        return Diagnosis((Problem("not-utf8", detail, "", start, start + 1),), MISSING)
     root, found_problems = read_tree(text)
     problems = list(found_problems)
-    if not problems and root.kind == "missing":
+    if root.kind == "missing" and not any(problem.kind in _HOPELESS for problem in problems):
         problems.append(Problem("empty-file", "the file has no definition", "", 0, min(1, len(text))))
     elif text.startswith(BOM):
         detail = "a byte order mark; save the file as UTF-8 without it"
         problems.insert(0, Problem("byte-order-mark", detail, "", 0, 1))
     kinds = {problem.kind for problem in problems}
     if "invalid-json" in kinds and (conflict := _conflict(text)):
-        return Diagnosis((conflict,), MISSING, text)
+        return Diagnosis((conflict,), MISSING)
     if kinds & _HOPELESS:
-        return Diagnosis(tuple(problems), MISSING, text)
+        return Diagnosis(tuple(problems), MISSING)
     json_text = text[root.start : root.end]
     try:
         value: object = msgspec.json.decode(blank_comments(json_text.encode()))
@@ -69,7 +66,7 @@ def diagnose(data: bytes) -> Diagnosis:
         else:
             value = MISSING
             problems.append(Problem("invalid-json", str(error), "", root.start, root.end))
-    return Diagnosis(tuple(problems), value, text)
+    return Diagnosis(tuple(problems), value)
 
 
 def _conflict(text: str) -> Problem | None:
