@@ -99,6 +99,15 @@ def test_a_moved_file_is_moved(checkout: Path) -> None:
     assert entries(base="none") == [("fields/unknown-type", "none")]
 
 
+def test_the_proof_of_changes_of_the_same_versions_is_shown_once(checkout: Path) -> None:
+    request = definition_of("Request").replace(b"Id", b"Name").replace(b"int32", b"string")
+    write(checkout, {"schemas/ThingRequest.json": request})  # one field is gone, and another one is new
+    for form in ("text", "markdown"):
+        text = kiplint("review", "--output-format", form, cwd=checkout).out
+        lines = [line for line in text.splitlines() if " writes version " in line]
+        assert len(lines) == len({*lines}) == 2
+
+
 def test_what_fails(checkout: Path) -> None:
     write(checkout, things(OLD, SIZE | {"about": ""}))
     assert review(fail_on_breaks=["storage"], fail_on="warning").status == "findings"

@@ -71,7 +71,8 @@ def write_proofs(changes: Iterable[ChangeFinding], out: TextIO) -> None:
     """Write the example messages of changes as a list."""
     proofs = [f"{change.message_name}, {change.rule}: {sentence(item)}" for change in changes for item in change.proof]
     if proofs:
-        out.write("\nProof, by example messages:\n\n" + "".join(f"- {inline(text)}\n" for text in proofs))
+        lines = (f"- {inline(text)}\n" for text in dict.fromkeys(proofs))
+        out.write("\nProof, by example messages:\n\n" + "".join(lines))
 
 
 def _is_grave(change: ChangeFinding) -> bool:

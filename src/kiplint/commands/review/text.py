@@ -33,9 +33,8 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
         out.write(excerpt(entry, result.sources.get(entry.path), color, width).rstrip() + "\n")
         for line in _also(entry):
             out.write("\n".join(fold(f"{' ' * len(str(entry.line))} = {line}", width)) + "\n")
-        for change in entry.changes:
-            out.write(proof(change, color, width))
-        out.write("\n")
+        proofs = [proof(change, color, width) for change in entry.changes]
+        out.write("".join(dict.fromkeys(proofs)) + "\n")  # changes of the same versions have the same
     write_finding_rows(rows, out, color=color)
     write_rows(result.additions, out, color=color)
     if result.rollout:
