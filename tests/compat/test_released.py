@@ -209,7 +209,7 @@ def test_a_version_that_a_release_has_and_the_base_lacks(tmp_path: Path, monkeyp
     """It is new on trunk, but not free; nor is a message that only the release has."""
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "release", "0-1", field("A"), field("B", "int64", "1+"))
-    write(tmp_path / "trunk", "0", field("A"))
+    write(tmp_path / "trunk", "0", field("A"), field("B", "string", "1+"))  # which is not valid yet
     write(tmp_path / "head", "0-1", field("A"), field("B", "string", "1+"))
     (tmp_path / "other").mkdir()
     (tmp_path / "other/YRequest.json").write_bytes(definition(field("A"), name="YRequest", apiKey=41))

@@ -257,7 +257,7 @@ def _group_changes(old: Message | None, new: Message, statuses: VersionStatuses)
 def _without_earlier(changes: Iterable[Change], both: Both, versions: VersionRange) -> Iterator[Change]:
     """The changes since a release without those that the old message had made already: `both` are these two."""
     earlier: dict[tuple[object, ...], VersionRange] = {}
-    for change in version_changes(both, container_pairs(both), versions):
+    for change in version_changes(both, container_pairs(both), versions & both.new.valid):
         earlier[_outcome(change)] = earlier.get(_outcome(change), NONE) | change.versions
     for change in changes:
         if own_versions := change.versions - earlier.get(_outcome(change), NONE):
