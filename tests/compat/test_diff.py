@@ -310,6 +310,16 @@ def test_changed_unstable_versions_are_reported_as_a_whole() -> None:
     assert summaries(old, definition(A, field("D", "string"))) == ["field-renamed source 0-4 D"]
 
 
+def test_a_renamed_field_is_compared_behind_a_new_one() -> None:
+    old = definition(A, field("B", versions="2+"))
+    fields = field("New", versions="6+", ignorable=True), A, field("Bee", versions="2+", ignorable=True)
+    new = definition(*fields, validVersions="0-6")
+    assert [text for text in summaries(old, new) if "Bee" in text] == [
+        "field-renamed source 2-5 Bee",
+        "ignorable-changed semantics 2-5 Bee",
+    ]
+
+
 def test_a_header_moved_on_a_released_version_is_one_finding() -> None:
     old, new = definition(A), definition(A, headerVersions={"0+": "3"})
     (change,) = changes(old, new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -66,7 +67,9 @@ def container_pairs(messages: Both) -> Sequence[ContainerPair]:
     waiting: list[tuple[Container, Container, tuple[VersionRange, VersionRange]]] = [(*messages, everywhere)]
     while waiting:
         old, new, versions = waiting.pop()
-        pair = pairs.get((id(old), id(new))) or ContainerPair(old, new, pair_fields(old, new), (NONE, NONE))
+        pair = pairs.get((id(old), id(new)))
+        if pair is None:
+            pair = ContainerPair(old, new, pair_fields(old, new, versions[0] & versions[1]), (NONE, NONE))
         if versions[0] <= pair.versions[0] and versions[1] <= pair.versions[1]:
             continue
         whole = pair.versions[0] | versions[0], pair.versions[1] | versions[1]
@@ -77,10 +80,11 @@ def container_pairs(messages: Both) -> Sequence[ContainerPair]:
     return list(pairs.values())
 
 
-def pair_fields(old: Container, new: Container) -> list[FieldPair]:
+def pair_fields(old: Container, new: Container, versions: VersionRange) -> list[FieldPair]:
     """Pair the fields of two messages or structs, first by name, then as renames.
 
-    A renamed field has the same position, type and versions. Fields that share a name, as after a copy, pair in order.
+    A renamed field has the same type and versions, and the same tag, or place in the first of the `versions` that has
+    it. Fields that share a name, as after a copy, pair in order.
     """
     pairs: list[FieldPair] = []
     same: dict[str, list[Field]] = {}
@@ -89,18 +93,30 @@ def pair_fields(old: Container, new: Container) -> list[FieldPair]:
     for field in old.fields:
         candidates = same.get(field.name)
         pairs.append((field, candidates.pop() if candidates else None))
-    gained_fields = [field for field in new.fields if field in same[field.name]]
-    renames = {_footprint(field): field for field in gained_fields}
-    pairs = [(before, after or renames.pop(_footprint(before), None)) for before, after in pairs if before]
-    taken_ids = {id(after) for _, after in pairs}
-    return [*pairs, *((None, field) for field in gained_fields if id(field) not in taken_ids)]
+    lost_ids = {id(before) for before, after in pairs if after is None}
+    gained_ids = {id(field) for fields in same.values() for field in fields}
+    if lost_ids and gained_ids:
+        gained_fields = _by_footprint(new, gained_ids, versions)
+        renames = {id(field): gained_fields.get(key) for key, field in _by_footprint(old, lost_ids, versions).items()}
+        pairs = [(before, after or renames.get(id(before))) for before, after in pairs]
+        gained_ids -= {id(after) for _, after in pairs}
+    return [*pairs, *((None, field) for field in new.fields if id(field) in gained_ids)]
 
 
-def _footprint(field: Field) -> tuple[object, ...]:
-    """What a field shares with the field that it became: its encoding with its tag, or its position."""
-    kind = "" if field.is_struct else field.element_type
-    place = field.position if field.tag is None else None
-    return field.tag, field.versions, field.is_array, kind, place
+def _by_footprint(container: Container, ids: set[int], versions: VersionRange) -> dict[tuple[object, ...], Field]:
+    """The fields with these ids by what a rename leaves as it is, of several that are alike the first."""
+    result: dict[tuple[object, ...], Field] = {}
+    untagged_counts: Counter[VersionRange] = Counter()
+    for field in container.fields:
+        if id(field) in ids:
+            kind = "" if field.is_struct else field.element_type
+            first = (field.versions & versions).lowest
+            before = sum(count for others, count in untagged_counts.items() if first in others)
+            place = before if field.tag is None else None
+            result.setdefault((field.tag, field.versions, field.is_array, kind, place), field)
+        if field.tag is None:
+            untagged_counts[field.versions] += 1
+    return result
 
 
 def _field_changes(messages: Both, containers: Iterable[ContainerPair], common: VersionRange) -> Iterator[Change]:
