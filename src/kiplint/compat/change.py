@@ -11,7 +11,6 @@ import msgspec
 from kiplint.engine.finding import Location
 from kiplint.engine.language import register
 from kiplint.model.fields import Container, Field
-from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, known_layout, layout
 from kiplint.model.message import Message
 from kiplint.model.schemas import partner
@@ -162,11 +161,6 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return self.message.name
 
     @cached_property
-    def message_type(self) -> str:
-        """The message's type."""
-        return self.message.type
-
-    @cached_property
     def other(self) -> str:
         """The type of the other message of the RPC: request or response."""
         return "request" if self.message.type == "response" else "response"
@@ -191,11 +185,6 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         if message.is_rpc:
             return f"run `kiplint migrate bump {message.base_name}`, then "
         return f'set "validVersions": "{message.valid | VersionRange.of(self.next_version, self.next_version)}", then '
-
-    @cached_property
-    def new_header(self) -> int:
-        """The header version of the highest of these versions in the new set."""
-        return header_of(self.message, self.versions.highest)
 
     @cached_property
     def subject(self) -> str:

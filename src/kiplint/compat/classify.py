@@ -142,7 +142,7 @@ def _finding(violation: Violation, change: Change, locator_of: Callable[[str], L
         **{key: getattr(finding, key) for key in Finding.__struct_fields__} | own,
         breaks=_breaks(change, violation.rule),
         kind=change.kind,
-        message_type=change.message_type,
+        message_type=change.message.type,
         versions=versions,
         field=change.field,
         old=change.side(0),
