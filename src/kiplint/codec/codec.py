@@ -399,9 +399,13 @@ def _write_element(out: bytearray, slot: Slot, value: Any, *, nullable: bool) ->
         number = uuid_bytes(value) if slot.kind == "uuid" else float(value) if slot.kind == "float64" else value
         out += struct.pack(">" + FORMATS[slot.kind], number)
     else:
-        data = None if value is None else value.encode() if slot.kind == "string" else base64_bytes(value)
-        _write_length(out, None if data is None else len(data), slot.compact, "h" if slot.kind == "string" else "i")
-        out += data or b""
+        code = "h" if slot.kind == "string" else "i"
+        if value is None:
+            _write_length(out, None, slot.compact, code)
+            return
+        data = value.encode() if slot.kind == "string" else base64_bytes(value)
+        _write_length(out, len(data), slot.compact, code)
+        out += data
 
 
 def _write_length(out: bytearray, length: int | None, compact: bool, code: str) -> None:

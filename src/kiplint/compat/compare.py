@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from kiplint.compat.change import Both, Change, FieldPair, MessagePair, Status
+from kiplint.compat.change import Both, Change, MessagePair, Status
 from kiplint.compat.fields import ContainerPair, container_pairs, version_changes
 from kiplint.compat.released import Releases, VersionStatuses
 from kiplint.compat.tree import TooLargeError, Tree, pair_sets, require_limits
@@ -274,15 +274,16 @@ def _new_fields(messages: Both, containers: Iterable[ContainerPair], statuses: V
     released_versions = statuses.versions["released"] & old.valid
     for _, _, pairs, (_, present) in containers:
         for before, after in pairs:
-            versions = after.versions & present & new.valid if after and not before else NONE
+            if before or not after:
+                continue
+            versions = after.versions & present & new.valid
             if not versions or versions & released_versions:
                 continue
-            pair: FieldPair = (None, after)
             status = statuses.best(versions) if versions & old.valid else "new"
-            yield Change("new-field", messages, versions, pair, status=status)
-            older = bool(old.valid & new.valid - versions)
-            if older and new.is_rpc and after and not after.ignorable:
-                yield Change("new-field-not-ignorable", messages, versions, pair, status=status)
+            yield Change("new-field", messages, versions, (None, after), status=status)
+            versions_without_field = old.valid & (new.valid - versions)
+            if versions_without_field and new.is_rpc and not after.ignorable:
+                yield Change("new-field-not-ignorable", messages, versions, (None, after), status=status)
 
 
 # Tag numbers that are used again

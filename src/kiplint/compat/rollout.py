@@ -158,6 +158,7 @@ class _Rollout:
         self.of_header = next((item for item in rules.violations("message", headers) if item.severity != "off"), None)
 
     def _violations(self, releases: Releases | None) -> Iterator[Violation]:
+        """The violations in the order in which they decide a row: what hides the others of an RPC comes first."""
         messages = [message for message in self.head.messages if message.is_rpc]
         elements: list[tuple[str, Iterable[Any]]] = [
             ("rpc", (rpc for rpc in self.rpcs if not rpc.is_pair)),

@@ -112,8 +112,9 @@ def sources_in(
     `option` is named in errors. `top` is the work tree, that of `repository` if it is not the repository around the
     working directory. Raises as `read_base` does.
     """
-    where = f"in the work tree of {repository}; name it as REV:path"
-    where = where if repository else "in the repository around the working directory"
+    where = "in the repository around the working directory"
+    if repository:
+        where = f"in the work tree of {repository}; name it as REV:path"
     if not top and not repository:
         raise SourceError(f"{option} needs a git repository around the working directory")
     if is_unborn(revision, repository):

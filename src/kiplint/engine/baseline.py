@@ -78,7 +78,7 @@ class BaselineFile(NamedTuple):
     files: Disk = DISK
 
 
-class Compared(NamedTuple):
+class BaselineResult(NamedTuple):
     """The findings that no baseline records, its stale entries (None without a baseline), and notes about it."""
 
     findings: tuple[Finding, ...]
@@ -88,7 +88,7 @@ class Compared(NamedTuple):
 
 def apply_baseline(
     findings: tuple[Finding, ...], rules: RuleSet, file: BaselineFile, sets: Iterable[str], *, is_whole: bool
-) -> Compared:
+) -> BaselineResult:
     """The findings of a run over some `sets` that are not recorded.
 
     An entry is stale when this run would have reported what it records: its rule ran, everything was checked that the
@@ -102,16 +102,16 @@ def apply_baseline(
     if before is None:
         first = baseline_of(findings, checked_paths)
         write_baseline(first, file)
-        return Compared((), (), (_holds(file.path, first, first.total, 0),))
+        return BaselineResult((), (), (_holds(file.path, first, first.total, 0),))
     is_comparable = is_whole and all(_is_covered(path, checked_paths, folder) for path in before.checked)
     off = {rule.id for rule in rules.all_rules} - {rule.id for rule in rules.rules}
     stale = tuple(entry for entry in stale_entries(before, findings) if entry.rule not in off) if is_comparable else ()
     new = new_findings(findings, before.counts)
     if not file.is_updated:
-        return Compared(new, stale, tuple(_warning(file.path, before, stale)))
+        return BaselineResult(new, stale, tuple(_warning(file.path, before, stale)))
     after = without(before, stale)
     write_baseline(after, file)
-    return Compared(new, (), (_holds(file.path, after, 0, before.total - after.total),))
+    return BaselineResult(new, (), (_holds(file.path, after, 0, before.total - after.total),))
 
 
 def are_recorded(findings: Iterable[Finding], counts: Mapping[str, int]) -> list[bool]:

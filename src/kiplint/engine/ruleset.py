@@ -332,12 +332,16 @@ def _problems(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str
 
 
 def _misplaced(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str, str]]:
+    """The problem of a field that is not where it has to be among the untagged fields of its versions."""
     if not requirement.first and not requirement.after:
         return
-    fields = field.owner.fields
-    row = [other for other in fields if other is field or (other.present & field.present and not other.tagged)]
-    before = row[row.index(field) - 1].name if row[0] is not field else ""
+    names_before = [
+        other.name
+        for other in field.owner.fields[: field.owner.fields.index(field)]
+        if other.present & field.present and not other.tagged
+    ]
+    before = names_before[-1] if names_before else ""
     if requirement.first and before:
         yield "name", f"has to be the first field, and comes after {before}"
-    elif requirement.after and requirement.after != before and requirement.after in field.owner.by_name:
+    elif requirement.after not in ("", before) and requirement.after in field.owner.by_name:
         yield "name", f"has to come right after {requirement.after}"

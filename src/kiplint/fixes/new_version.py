@@ -17,9 +17,8 @@ from kiplint.versions import VersionRange
 def bump(rpc: Rpc, *, unstable: bool = False, new_version: bool = False, note: str = "") -> Migration:
     """A new version of the request and the response of an RPC; only a row where a new version is not possible.
 
-    Of two that end at different versions the lower one is brought to the higher one.
-    After an unstable version, which may still change, there is only a `new_version` if it is asked for.
-    `note` is the text of the comment on the version.
+    Of two that end at different versions the lower one is brought to the higher one. After an unstable version, which
+    may still change, there is only a `new_version` if it is asked for. `note` is the text of the comment.
     """
     request, response = rpc.request, rpc.response
     problem = obstacle(rpc)
@@ -29,10 +28,10 @@ def bump(rpc: Rpc, *, unstable: bool = False, new_version: bool = False, note: s
         return migration_of(rpc, "left", notes=[problem])
     highest = max(request.valid.highest, response.valid.highest)
     lags = request.valid.highest != response.valid.highest
-    version = highest if lags or (request.unstable and not new_version) else highest + 1
-    if version == highest and not lags:
-        problem = f"version {version} is unstable, and may still change: edit it, or remove latestVersionUnstable first"
+    if request.unstable and not lags and not new_version:
+        problem = f"version {highest} is unstable, and may still change: edit it, or remove latestVersionUnstable first"
         return migration_of(rpc, "left", notes=[problem])
+    version = highest if lags else highest + 1
     all_edits = [MessageEdits(message) for message in (request, response) if message.valid.highest != version]
     text = " ".join(note.split())  # a line end would end the comment
     for edits in all_edits:

@@ -29,9 +29,10 @@ def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
     except SourceError:
         raise
     except Exception as error:  # zipfile raises a dozen kinds for damaged archives
-        reason, _, _ = str(error).partition("\n")
-        reason = f"the archive is damaged ({reason or type(error).__name__})"
-        reason = error.strerror or reason if isinstance(error, OSError) else reason
+        first_line, _, _ = str(error).partition("\n")
+        reason = f"the archive is damaged ({first_line or type(error).__name__})"
+        if isinstance(error, OSError) and error.strerror:
+            reason = error.strerror
         raise SourceError(f"cannot read {shown_name}: {reason}") from None
     tops = {path.partition("/")[0] if "/" in path else "" for path in files}
     folder, file = inner.strip("/"), ""

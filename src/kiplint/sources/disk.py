@@ -39,7 +39,7 @@ def directory_tree(top: str) -> FileTree:
         paths = _on_disk(top)
     for path in paths:
         is_json, full = path.endswith(".json"), os.path.join(top, path)
-        if not (is_json or "." not in path.rpartition("/")[2]):  # neither a definition nor a link to a folder
+        if not is_json and "." in path.rpartition("/")[2]:  # neither a definition nor a link to a folder
             continue
         if os.path.islink(full):
             if (is_json or os.path.isdir(full)) and all(map(is_walked, path.split("/"))):

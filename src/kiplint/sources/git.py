@@ -185,8 +185,9 @@ class Objects:
         reason = complaint(stderr)
         if "not a git repository" in reason:
             raise NoRepositoryError(f"not a git repository: {self.where}") from None
-        remedy = "; if you trust it: git config --global --add safe.directory PATH"
-        remedy = remedy if "dubious ownership" in reason else ""
+        remedy = ""
+        if "dubious ownership" in reason:
+            remedy = "; if you trust it: git config --global --add safe.directory PATH"
         raise SourceError(f"git cannot read the repository {self.where}: {reason}{remedy}") from None
 
 

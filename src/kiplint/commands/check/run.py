@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.baseline import (
     BaselineFile,
-    Compared,
+    BaselineResult,
     StaleEntry,
     apply_baseline,
     new_findings,
@@ -163,43 +163,43 @@ def check_sets(options: CheckOptions) -> CheckResult:
         from kiplint.fixes.write import require_files
 
         require_files(options.names)
-    baseline, base, read = _baseline(options), _base(options), _read(options)
-    fixes = _fixes(options, read, base, baseline) if options.fix or options.diff else None
-    results = fixes.results if fixes else [_check_set(options, base, schemas) for schemas in read.sets]
-    everything = tuple(sorted((item for result in results for item in result.findings), key=attrgetter("path")))
+    baseline, base, inputs = _baseline(options), _base(options), _read(options)
+    fixes = _fixes(options, inputs, base, baseline) if options.fix or options.diff else None
+    results = fixes.results if fixes else [_check_set(options, base, schemas) for schemas in inputs.sets]
+    all_findings = tuple(sorted((item for result in results for item in result.findings), key=attrgetter("path")))
     sources = _sources(results)
-    recent = _recent(everything, sources, base)
+    recent_findings = _recent(all_findings, sources, base)
     messages = sum(result.messages for result in results)
     if fixes and options.writes:
         fixes.change.write()
-    new = Compared(recent)
+    comparison = BaselineResult(recent_findings)
     if baseline:
-        is_whole = base is None and messages == len(read.paths)
-        new = apply_baseline(recent, options.rules, baseline, options.names, is_whole=is_whole)
-    notes = [*_notes(options, read), *new.notes]
+        is_whole = base is None and messages == len(inputs.paths)
+        comparison = apply_baseline(recent_findings, options.rules, baseline, options.names, is_whole=is_whole)
+    notes = [*_notes(options, inputs), *comparison.notes]
     if fixes:
-        others = len(everything) - len(new.findings)
-        notes += fixes.notes(new.findings, others, is_written=options.writes, unsafe=options.unsafe_fixes)
+        others = len(all_findings) - len(comparison.findings)
+        notes += fixes.notes(comparison.findings, others, is_written=options.writes, unsafe=options.unsafe_fixes)
     fail_on = options.fail_on or options.configuration.config.fail_on
     return CheckResult(
-        findings=new.findings,
-        files=len(read.paths),
+        findings=comparison.findings,
+        files=len(inputs.paths),
         messages=messages,
         sources=sources,
-        status="findings" if at_least(new.findings, fail_on) else "ok",
+        status="findings" if at_least(comparison.findings, fail_on) else "ok",
         sets=options.names,
-        rules=rule_infos([*options.rules.all_rules, *options.rules.rules], new.findings, IGNORE),
-        paths=tuple(read.paths),
-        stale=new.stale,
+        rules=rule_infos([*options.rules.all_rules, *options.rules.rules], comparison.findings, IGNORE),
+        paths=tuple(inputs.paths),
+        stale=comparison.stale,
         notes=tuple(notes),
-        left_out=tuple(dict.fromkeys(path for schemas in read.sets for path in schemas.left_out)),
-        older=len(everything) - len(recent),
+        left_out=tuple(dict.fromkeys(path for schemas in inputs.sets for path in schemas.left_out)),
+        older=len(all_findings) - len(recent_findings),
         patch=fixes.change.patch(options.names) if fixes else None,
         whole=options.whole,
     )
 
 
-class _Read(NamedTuple):
+class _Input(NamedTuple):
     """The sets, and the names of those that are empty."""
 
     sets: Sequence[SchemaFiles]
@@ -211,7 +211,7 @@ class _Read(NamedTuple):
         return [file.path for schemas in self.sets for file in schemas.files if file.is_reported]
 
 
-def _read(options: CheckOptions) -> _Read:
+def _read(options: CheckOptions) -> _Input:
     """The sets. Having none is an error only where nothing is compared."""
     empty: list[str] = []
     try:
@@ -219,8 +219,8 @@ def _read(options: CheckOptions) -> _Read:
     except NothingThereError:
         if options.changed_since is None:
             raise
-        return _Read((), ())
-    return _Read(sets, empty)
+        return _Input((), ())
+    return _Input(sets, empty)
 
 
 def _base(options: CheckOptions) -> BaseState | None:
@@ -278,19 +278,19 @@ def _make_fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) ->
     return make_fix(violation, pointer, files)
 
 
-def _fixes(options: CheckOptions, read: _Read, base: BaseState | None, baseline: BaselineFile | None) -> Fixes:
+def _fixes(options: CheckOptions, inputs: _Input, base: BaseState | None, baseline: BaselineFile | None) -> Fixes:
     """The results of the sets with their fixes. What the base, or else HEAD, or the baseline has is not fixed."""
     from kiplint.commands.check.fix import count_fixable, fix_sets
 
-    results = [_check(options, base, schemas) for schemas in read.sets]
-    known = read_baseline(baseline) if baseline else None
+    results = [_check(options, base, schemas) for schemas in inputs.sets]
+    accepted_baseline = read_baseline(baseline) if baseline else None
     findings = [finding for result in results for finding in result.findings]
-    visible = new_findings(findings, known.counts if known else {})
+    visible = new_findings(findings, accepted_baseline.counts if accepted_baseline else {})
     recent = visible
     if any(finding.fix for finding in visible):
         recent = _recent(visible, _sources(results), base or _head(options))
     fixes = fix_sets(
-        zip(read.sets, results, strict=True),
+        zip(inputs.sets, results, strict=True),
         recent,
         partial(_check, options, base),
         partial(_check, _other_rules(options), None),
@@ -354,10 +354,10 @@ def _recent(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: B
     return new_since(findings, sources, base)
 
 
-def _notes(options: CheckOptions, read: _Read) -> Iterator[str]:
+def _notes(options: CheckOptions, inputs: _Input) -> Iterator[str]:
     """What is empty or not followed; and which versions are released, if that is asked."""
-    yield from read.empty
-    if links := [*dict.fromkeys(link for schemas in read.sets for link in schemas.links)]:
+    yield from inputs.empty
+    if links := [*dict.fromkeys(link for schemas in inputs.sets for link in schemas.links)]:
         yield f"{plural(len(links), 'link')} not followed: {first_of(links, 3)}"
     if options.changed_since and not options.strict:
         from kiplint.compat.released import releases_note, releases_of
