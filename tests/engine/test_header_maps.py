@@ -80,15 +80,16 @@ def test_a_map_says_each_mistake_once_with_and_without_the_files_of_the_headers(
         assert sorted(rules_of(findings)) == sorted(expected)
 
 
-def test_one_finding_for_all_that_declare_no_header() -> None:
+@pytest.mark.parametrize(("names", "others"), [("AB", "does 1 more"), ("ABC", "do 2 more")])
+def test_one_finding_for_all_that_declare_no_header(names: str, others: str) -> None:
     files = {
-        f"{name}Request.json": definition(field(), name=f"{name}Request", apiKey=n) for n, name in enumerate("ABC")
+        f"{name}Request.json": definition(field(), name=f"{name}Request", apiKey=n) for n, name in enumerate(names)
     }
     data = definition(field(), headerVersions={"0-2": "1", "3+": "2"}, apiKey=9)
     (finding,) = check({**files, "XRequest.json": data, **HEADERS}, CONFIG)
     assert (finding.rule, finding.message, finding.instead) == (
         "kip-1313/header-missing",
-        "ARequest does not declare headerVersions, nor do 2 more of this set, but other messages do",
+        f"ARequest does not declare headerVersions, nor {others} of this set, but other messages do",
         '"headerVersions": {"0-2": "1", "3+": "2"}',
     )
     spoilt = json.loads(data) | {"headerVersions": []}
