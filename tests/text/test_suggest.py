@@ -7,7 +7,6 @@ import pytest
 from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
 from kiplint.limits import SUGGESTIONS
-from kiplint.model.types import nearest_primitive
 from kiplint.render.formats import FORMATS
 from kiplint.text.words import did_you_mean, nearest
 from tools import check, definition, field
@@ -36,14 +35,6 @@ MESSAGES = ["FetchRequest", "FetchResponse", "MetadataRequest", "ProduceRequest"
 def test_what_is_close(word: str, candidates: list[str], expected: str) -> None:
     assert nearest(word, candidates) == expected
     assert did_you_mean(word, candidates) == (f"; did you mean {expected}?" if expected else "")
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("strnig", "string"), ("int3", "int32"), ("Boolean", "bool"), ("float", "float64"), ("Topic", ""), ("Foo", "")],
-)
-def test_types_with_a_digit_too_few(text: str, expected: str) -> None:
-    assert nearest_primitive(text) == expected
 
 
 @pytest.mark.parametrize("properties", [{"abuot": "x"}, {"entityType": "topicNam"}])
