@@ -104,7 +104,14 @@ def _rows(changes: Iterable[ChangeFinding], color: bool, width: int | None) -> s
         if change.message_type in ("request", "response") and change.message_type not in own_types:
             own_types.append(change.message_type)
     rows = [
-        [(severity, SEVERITY[severity]), (rule, ""), (f"{' and '.join(own_types)}{text}".lstrip(": "), "")]
+        [(severity, SEVERITY[severity]), (rule, ""), (_with_types(text, own_types), "")]
         for (severity, rule, text), own_types in types.items()
     ]
     return "".join(f"{line}\n" for line in table((), rows, color, width))
+
+
+def _with_types(text: str, types: Sequence[str]) -> str:
+    """A message of a change, with the types of the messages that have it before its verb or colon."""
+    if len(types) > 1 and text.startswith(" is "):
+        text = text.replace(" is ", " are ", 1)
+    return f"{' and '.join(types)}{text}".lstrip(": ")
