@@ -240,6 +240,32 @@ def sasl(request: str, answer: str = "0-1") -> dict[str, bytes]:
     }
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            definition(A, B | {"versions": "3+"}),
+            definition(A, B | {"versions": "1+"}),
+            'set the "versions" of B to "3+"',
+        ),
+        (
+            definition(A, B | {"versions": "1+"}),
+            definition(A, B | {"versions": "3+"}),
+            'set the "versions" of B to "1+"',
+        ),
+        (
+            definition(A, B | {"versions": "1+"}),
+            definition(A, B | {"versions": "1-3"}),
+            'run `kiplint migrate bump X`, then restore B with "versions": "1-5", so that it ends before version 6',
+        ),
+        (definition(A), definition(A, flexibleVersions="2+"), 'set "flexibleVersions": "3+"'),
+        (definition(A), definition(A, B), 'run `kiplint migrate bump X`, then give B "versions": "6+"'),
+    ],
+)
+def test_the_help_keeps_the_versions_of_the_release(old: bytes, new: bytes, expected: str) -> None:
+    assert [change.help for change in changes(old, new)] == [expected]
+
+
 GONE = "versions 0-1 are no longer valid"
 STATEMENTS: list[tuple[Files | bytes, Files | bytes, list[str]]] = [
     (definition(A), definition(A, validVersions="2-5"), [f"warning XRequest: {GONE}"]),
