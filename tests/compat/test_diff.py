@@ -258,6 +258,12 @@ def sasl(request: str, answer: str = "0-1") -> dict[str, bytes]:
             definition(A, B | {"versions": "1-3"}),
             'run `kiplint migrate bump X`, then restore B with "versions": "1-5", so that it ends before version 6',
         ),
+        (
+            definition(A, B | TAG),
+            definition(A, B | TAG | {"versions": "4+", "taggedVersions": "4+"}),
+            'set the "versions" of B to "3+"',
+        ),
+        (definition(A, B | TAG), definition(A), 'restore B with "tag": 0'),
         (definition(A), definition(A, flexibleVersions="2+"), 'set "flexibleVersions": "3+"'),
         (definition(A), definition(A, B), 'run `kiplint migrate bump X`, then give B "versions": "6+"'),
     ],
