@@ -19,7 +19,7 @@ from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import check_set
-from kiplint.fixes.apply import HARMLESS, LIKELY, breaks_between, fix_set, new_findings, tree_of
+from kiplint.fixes.apply import HARMLESS, LIKELY, breaks_between, fix_set, tree_of, worse_findings
 from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.migration import Migration, client_rpcs, prove, rpc_names
@@ -82,7 +82,7 @@ def test_fixes_of_releases_break_nothing_and_bring_no_finding(
     result = fix_set(files, findings_in, unsafe=unsafe)
     after = {**files, **result.after}
     assert list(breaks_between(tree_of(files), tree_of(after), LIKELY if unsafe else HARMLESS)) == []
-    assert list(new_findings(findings_in(files), findings_in(after), result.after)) == []
+    assert list(worse_findings(findings_in(files), findings_in(after), result.after)) == []
 
 
 def intact(release: Files, files: Mapping[str, bytes]) -> set[tuple[str, int]]:
@@ -198,7 +198,7 @@ def _finish_migration(release: Files, chance: random.Random) -> tuple[int, int]:
     after = with_changes(files, migration)
     now = schemas(after)
     assert list(breaks_between(tree_of(files), tree_of(after))) == []
-    worse = list(new_findings(findings_in(files), findings_in(after), {file.path for file in migration.files}))
+    worse = list(worse_findings(findings_in(files), findings_in(after), {file.path for file in migration.files}))
     states = {row.name: row.state for row in migration.rows}
     rows = {row.name: row.status for row in rollout(now, before)}
     done_names = {name for name, state in states.items() if state in ("migrated", "unchanged")} & rows.keys()

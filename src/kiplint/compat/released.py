@@ -21,7 +21,7 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import are_related, is_same, partner
 from kiplint.sources.git import is_revision, open_repository, version_key, version_tags
 from kiplint.sources.schema_files import NothingThereError, SourceError
-from kiplint.text.words import first_of, plural
+from kiplint.text.words import first_of, is_glob, plural
 from kiplint.versions import NONE, VersionRange, boundaries
 
 
@@ -269,7 +269,7 @@ def _names(patterns: Iterable[str], repository: str | None, option: str) -> list
     for pattern in patterns:
         if os.path.exists(pattern) or ":" in pattern:
             names.append(pattern)
-        elif any(sign in pattern for sign in "*?["):
+        elif is_glob(pattern):
             tags = [f"{tag}:" for tag in version_tags(repository) if fnmatchcase(tag, pattern)]
             names += tags
             if not tags:

@@ -19,7 +19,7 @@ from kiplint.engine.language import Expressions, as_text, split_location
 from kiplint.engine.rule import LEVELS, Case, FieldRequirement, Level, Rule, RuleSpec
 from kiplint.model.fields import Container, Field
 from kiplint.text.files import DISK, Disk
-from kiplint.text.words import did_you_mean, nearest
+from kiplint.text.words import did_you_mean, is_glob, nearest
 from kiplint.versions import VersionRange
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, fro
     names = {"all", *ids, *(rule_id.partition("/")[0] for rule_id in ids)}
     return {  # a file may have many selectors, and most that mean nothing are no globs
         selector: frozenset(rule_id for rule_id in ids if matches(selector, rule_id))
-        if selector in names or any(sign in selector for sign in "*?[")
+        if selector in names or is_glob(selector)
         else frozenset()
         for selector in selectors
     }

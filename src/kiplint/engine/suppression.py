@@ -19,7 +19,7 @@ from kiplint.limits import DEFINITION_GLOBS
 from kiplint.text.decode import Comment, Problem, blank_comments, comments
 from kiplint.text.lines import Lines
 from kiplint.text.show import printable, show, show_raw
-from kiplint.text.words import comma_parts
+from kiplint.text.words import comma_parts, is_glob
 
 Target = int | None
 """The line that a comment applies to; None for the whole file."""
@@ -70,7 +70,6 @@ _DIRECTIVE: Final = re.compile(r"kiplint:[ \t]*+(?P<word>[^\s\[]*+)[ \t]*+(?P<re
 _ARGUMENTS: Final = re.compile(r"\[(?P<selectors>[^\]]*+)\](?P<reason>.*)", re.DOTALL)
 _CODE: Final = re.compile(r"[^\s\ufeff][^\r\n]*+")
 """Code, up to the end of its line."""
-_WILDCARD: Final = re.compile(r"[*?\[]")
 
 
 class Suppression(msgspec.Struct, frozen=True):
@@ -110,7 +109,7 @@ def parse_suppressions(text: str) -> Suppressions:
         line = lines.line_of(comment.start)
         item = _suppression(comment, text, line, code_lines)
         if isinstance(item, Suppression):
-            patterns.update(filter(_WILDCARD.search, item.selectors))
+            patterns.update(filter(is_glob, item.selectors))
             if len(patterns) > DEFINITION_GLOBS:
                 item = f"over {DEFINITION_GLOBS:,} selectors with wildcards in one file; name the rules"
         if isinstance(item, Suppression):

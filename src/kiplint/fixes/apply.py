@@ -257,10 +257,10 @@ def regressions(
     allowed_breaks, known_releases = (LIKELY, releases) if likely else (HARMLESS, None)
     yield from breaks_between(before.tree, after.tree, allowed_breaks, known_releases)
     changed_paths = {path for path in after.files if before.files.get(path) != after.files[path]}
-    yield from new_findings(before.findings, after.findings, changed_paths)
+    yield from worse_findings(before.findings, after.findings, changed_paths)
 
 
-def new_findings(before: Sequence[Finding], after: Sequence[Finding], paths: Collection[str]) -> Iterator[Regression]:
+def worse_findings(before: Sequence[Finding], after: Sequence[Finding], paths: Collection[str]) -> Iterator[Regression]:
     """The findings that a rule has more often or more severely than before in a file that changed, or in the set.
 
     A finding that a rule reports once for the set may move from one file to another that did not change.

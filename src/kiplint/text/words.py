@@ -42,6 +42,11 @@ def comma_parts(texts: Iterable[str]) -> list[str]:
     return [part.strip() for text in texts for part in text.split(",") if part.strip()]
 
 
+def is_glob(text: str) -> bool:
+    """Whether a text has a sign that `fnmatch` gives a meaning."""
+    return not {*"*?["}.isdisjoint(text)
+
+
 def did_you_mean(word: str, names: Iterable[str], before: str = "", *, numbered: bool = True) -> str:
     """`; did you mean X?`, with what goes before the name; empty where the nearest name is the word, or none is close.
 
