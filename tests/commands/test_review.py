@@ -108,6 +108,14 @@ def test_the_proof_of_changes_of_the_same_versions_is_shown_once(checkout: Path)
         assert len(lines) == len({*lines}) == 2
 
 
+def test_what_two_paths_have_is_old_once(checkout: Path) -> None:
+    """Copies of old mistakes are new, as the base has them once, whatever paths lead there."""
+    write(checkout, {f"copies/{name.partition('/')[2]}": data for name, data in things(OLD).items()})
+    one, two = (review(*paths) for paths in (["."], [".", "schemas"]))
+    assert [finding.rule for finding in one.findings] == ["fields/unknown-type"]
+    assert [finding.rule for finding in two.findings] == ["fields/unknown-type"]
+
+
 def test_what_fails(checkout: Path) -> None:
     write(checkout, things(OLD, SIZE | {"about": ""}))
     assert review(fail_on_breaks=["storage"], fail_on="warning").status == "findings"

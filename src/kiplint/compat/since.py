@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
@@ -63,17 +64,15 @@ def read_base(
     files_by_path: dict[str, bytes] = {}
     messages: set[tuple[str, str]] = set()
     top = repository or home_of(os.curdir)
-    for name in sources_in(revision, names, top, repository=repository):
-        prefix = name if name.endswith(":") else f"{revision}:"
-        try:
-            for files in open_sets([name], lambda path: True, repository=repository):
-                definitions = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
-                result = check_set(definitions, rules, single_file=files.single_file)
-                counts.update(finding.fingerprint for finding in result.findings)
-                messages.update((finding.fingerprint, finding.message) for finding in result.findings)
-                files_by_path |= {file.path.removeprefix(prefix): file.data for file in definitions}
-        except NothingThereError:
-            continue
+    sources = [*sources_in(revision, names, top, repository=repository)]
+    prefix = f"{revision}:"
+    with suppress(NothingThereError):
+        for files in open_sets(sources, lambda path: True, repository=repository, empty=[]):
+            definitions = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
+            result = check_set(definitions, rules, single_file=files.single_file)
+            counts.update(finding.fingerprint for finding in result.findings)
+            messages.update((finding.fingerprint, finding.message) for finding in result.findings)
+            files_by_path |= {file.path.removeprefix(prefix): file.data for file in definitions}
     return BaseState(counts, files_by_path, top, frozenset(messages) if strict else None)
 
 
