@@ -108,6 +108,15 @@ def test_the_proof_of_changes_of_the_same_versions_is_shown_once(checkout: Path)
         assert len(lines) == len({*lines}) == 2
 
 
+@pytest.mark.parametrize("path", [".", "schemas"])
+def test_definitions_that_are_all_gone_are_missed(checkout: Path, path: str) -> None:
+    for file in (checkout / "schemas").iterdir():
+        file.unlink()
+    result = review(path)
+    assert {(entry.rule, entry.breaks) for entry in result.findings} == {("compat/message-removed", "support")}
+    assert review(path, rollout="always").findings
+
+
 def test_what_two_paths_have_is_old_once(checkout: Path) -> None:
     """Copies of old mistakes are new, as the base has them once, whatever paths lead there."""
     write(checkout, {f"copies/{name.partition('/')[2]}": data for name, data in things(OLD).items()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
@@ -46,7 +47,7 @@ from kiplint.compat.classify import (
 )
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
-from kiplint.compat.tree import Tree, load, load_base, unparsable_files
+from kiplint.compat.tree import Tree, load, load_base, make_tree, unparsable_files
 from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.rule import Breaks
@@ -347,9 +348,12 @@ def _compare(names: Iterable[str], base: str, released: Sequence[str], configura
             notes.append(f"{name} is not in {base}, so there is nothing to compare it with")
             continue
         try:
-            before, after = load_base(place, None, keeps), load(name, None, keeps)
+            before = load_base(place, None, keeps)
         except NothingThereError:
             continue
+        after = make_tree(name, ())
+        with suppress(NothingThereError):  # all its definitions are gone
+            after = load(name, None, keeps)
         notes += [f"warning: {path} cannot be read, so it is not compared" for path in unparsable_files(before)]
         trees.append((before, after))
         changes += compare((before.name, name), (before, after), rules, releases=releases).changes
