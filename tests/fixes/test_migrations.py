@@ -386,3 +386,8 @@ def test_an_unstable_request_that_ends_earlier_does_not_stay_unstable() -> None:
         assert parse(after(files, migration)["XRequest.json"])["latestVersionUnstable"] is False
         assert not any("unstable" in action for row in migration.rows for action in row.done)
     assert bump_x(files, unstable=True).rows[0].done == ("the new version is unstable",)
+
+
+def test_a_range_that_cannot_be_read_is_named() -> None:
+    row = bump_x(pair(validVersions="0-2,4")).rows[0]
+    assert (row.state, row.look) == ("left", ("validVersions of XRequest is '0-2,4', which is not a range",))

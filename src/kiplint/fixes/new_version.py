@@ -46,6 +46,9 @@ def bump(rpc: Rpc, *, unstable: bool = False, new_version: bool = False, note: s
 
 def obstacle(rpc: Rpc) -> str:
     """Why a request and its response cannot both get a new version, or empty."""
+    for message in filter(None, (rpc.request, rpc.response)):
+        if message.valid_problem:
+            return f"validVersions of {message.name} is {message.spec.valid_versions!r}, which is not a range"
     if rpc.is_dead:
         return "it has no valid version"
     if rpc.request is None or rpc.response is None:
