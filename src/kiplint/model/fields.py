@@ -110,10 +110,10 @@ def duplicates(elements: Sequence[T], key: Callable[[T], Hashable], age: Callabl
     others: dict[int, T] = {}
     for group in groups.values():
         ages: list[Any] = [age(elements[index]) for index in group]
-        oldest = group[ages.index(max(ages))]
-        newer = [index for index, years in zip(group, ages, strict=True) if years < max(ages)]
+        most = max(ages)
+        newer = [index for index, years in zip(group, ages, strict=True) if years < most]
         if newer:
-            others.update(dict.fromkeys(newer, elements[oldest]))
+            others.update(dict.fromkeys(newer, elements[group[ages.index(most)]]))
         elif len(group) > 1:
             others.update({index: elements[group[0] if index != group[0] else group[1]] for index in group})
     return dict(sorted(others.items()))

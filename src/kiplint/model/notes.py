@@ -127,8 +127,9 @@ def notes_of(message: Message) -> Iterator[Note]:
         begins = [begin for begin in _BEGIN.finditer(text) if not _goes_on(text, begin.start(1))]
         ends = [*(begin.start(1) for begin in begins[1:]), len(text)]
         for begin, end in zip(begins, ends, strict=False):
-            first, *_ = text[begin.start(1) :].split(b"\n", 1)
-            place = start + begin.start(1), start + begin.start(1) + len(first.rstrip())
+            line_end = text.find(b"\n", begin.start(1))
+            line = text[begin.start(1) : line_end if line_end >= 0 else None].rstrip()
+            place = start + begin.start(1), start + begin.start(1) + len(line)
             rest = " ".join(text[begin.end() : end].decode(errors="replace").split())
             yield Note(message, place, begin[2].decode(), rest)
 
@@ -137,8 +138,9 @@ def _goes_on(text: bytes, place: int) -> bool:
     """Whether a sentence that is written in lower case goes on here: its last word needs more, on the line before."""
     if not text.startswith(b"v", place):
         return False
-    before = text[:place].rstrip()
-    return text.count(b"\n", len(before), place) < 2 and re.search(_LEADS_ON, before[-20:]) is not None
+    before = text[max(place - 100, 0) : place]
+    words = before.rstrip()
+    return before.count(b"\n", len(words)) < 2 and re.search(_LEADS_ON, words[-20:]) is not None
 
 
 _RANGE = r"(\d+)\s*(?:-|\bto\b|\bthrough\b)\s*(\d+)|(\d+)(\+?)"
