@@ -52,6 +52,11 @@ Examples:
   kiplint diff HEAD~1: .
   kiplint diff kafka-clients-3.9.0.jar kafka-clients-4.0.0.jar --output-format json"""
 
+AlsoOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="OLDER", help="An older set whose tag numbers must not come back. Repeatable."),
+]
+
 
 def command(
     old: Annotated[
@@ -62,10 +67,7 @@ def command(
         str,
         typer.Argument(metavar="NEW", help="What is compared with it, in any of the same forms."),
     ],
-    also: Annotated[
-        list[str] | None,
-        typer.Option(metavar="OLDER", help="An older set whose tag numbers must not come back. Repeatable."),
-    ] = None,
+    also: AlsoOption = None,
     messages: Annotated[
         list[str] | None,
         typer.Option(

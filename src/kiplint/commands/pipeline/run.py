@@ -18,16 +18,18 @@ Examples:
 
 Exit codes: 0 done, 1 a source could not be read and stays as it was, 2 nothing could be done."""
 
+SourcesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="NAME=PATH[#branch|tags]",
+        help="A git repository or bundle with a branch, or its releases (`tags`, or `tags=GLOB`). They join those "
+        "of the lake; without any, those are read again.",
+    ),
+]
+
 
 def command(
-    sources: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="NAME=PATH[#branch|tags]",
-            help="A git repository or bundle with a branch, or its releases (`tags`, or `tags=GLOB`). They join those "
-            "of the lake; without any, those are read again.",
-        ),
-    ] = None,
+    sources: SourcesArgument = None,
     out: Annotated[
         str, typer.Option(metavar="LAKE", help="The directory of the tables, which all executors share.")
     ] = "lake",

@@ -50,9 +50,9 @@ from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
 from kiplint.compat.tree import Tree, load, load_base, make_tree, unparsable_files
 from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.finding import SEVERITIES, Finding
-from kiplint.engine.rule import Breaks
+from kiplint.engine.rule import Breaks, Rule
 from kiplint.model.headers import WITH_INSTANCE_ID
-from kiplint.render.report import IGNORE, FindingsSummary, Report, Verdict, at_least, rule_infos, written_by
+from kiplint.render.report import IGNORE, FindingsSummary, Report, RuleInfo, Verdict, at_least, rule_infos, written_by
 from kiplint.sources.git import home_of, is_unborn
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.files import DISK
@@ -68,20 +68,22 @@ Examples:
   kiplint review --base 4.1.0 --output-format markdown=comment.md
   kiplint review --fix"""
 
+BaseOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REV",
+        help="The revision to compare with, or none.",
+        show_default="where the branch left the default branch; the commit before on the default branch itself",
+    ),
+]
+
 
 def command(
     paths: Annotated[
         list[str] | None,
         typer.Argument(metavar="PATH", help="Directories and files of the checkout.", show_default="the checkout"),
     ] = None,
-    base: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REV",
-            help="The revision to compare with, or none.",
-            show_default="where the branch left the default branch; the commit before on the default branch itself",
-        ),
-    ] = None,
+    base: BaseOption = None,
     released: ReleasedOption = None,
     rollout: Annotated[
         RolloutReport,
@@ -273,32 +275,28 @@ def review(
     `fail_on_breaks`; `never` fails nothing. Raises UsageError and SourceError as `check` and `diff` do.
     """
     grave_breaks = breaks_of(fail_on_breaks)
-    names = tuple(os.fspath(path) for path in paths) or (os.path.relpath(home_of(os.curdir) or os.curdir),)
+    names = _names(paths)
     since, note = find_base(base)
     base_files = RevisionFiles(since, home_of(os.curdir)) if since and not is_unborn(since) else None
     files = base_files if base_files and not trust_head else DISK
     configuration = configure(names[0], files, select=select, ignore=ignore, severity=severity, config=config)
-    if missing := [name for name in names if not os.path.lexists(name)]:
-        raise SourceError(f"no such file or directory: {missing[0]}; to compare with a revision, write --base REV")
     rules = configuration.rules()
     check = check_sets(CheckOptions(names, configuration, rules, changed_since=since or None, strict=True, fix=fix))
     # The comparison is with what was fixed.
     comparison = _compare(names, since, [os.fspath(name) for name in released], configuration)
     rows = _rollout(comparison, configuration, rollout)
-    additions = tuple(change for change in comparison.changes if change.breaks == "none" and change.severity == "info")
-    breaking = [change for change in comparison.changes if change.breaks != "none" or change.severity != "info"]
     items: list[Item] = [(finding, "check") for finding in check.findings]
     if base_files:
         folders = {*names, *map(os.path.dirname, comparison.sources(1))}
-        configuration_findings = changed_configuration(base_files, folders, trusts_head=trust_head)
-        items += [(finding, "check") for finding in configuration_findings]
-    items += [(change, "diff") for change in breaking]
+        changed = changed_configuration(base_files, folders, trusts_head=trust_head)
+        items += [(finding, "check") for finding in changed]
+    items += [(change, "diff") for change in comparison.breaking]
     if rollout == "always":
         items += [(finding, "rollout") for finding in findings_of(rows, comparison.sources(1))]
     every_rule = [*configuration.all_rules(), *rules.rules]
     findings = entries_of(items, {rule.id: rule.supersedes for rule in every_rule})
     fail_on = fail_on or configuration.config.fail_on
-    is_grave = fail_on != "never" and any(change.breaks in grave_breaks for change in breaking)
+    is_grave = fail_on != "never" and any(change.breaks in grave_breaks for change in comparison.breaking)
     return ReviewResult(
         findings=findings,
         files=check.files,
@@ -306,19 +304,31 @@ def review(
         sources={**comparison.sources(0), **comparison.sources(1), **check.sources},
         status="findings" if is_grave or at_least(findings, fail_on) else "ok",
         sets=(*names, *([f"{since}:"] if since else [])),
-        rules=rule_infos(every_rule, (*findings, *additions), IGNORE)
-        | rule_infos([CONFIGURATION_CHANGED], findings, ""),
+        rules=_infos(every_rule, (*findings, *comparison.additions)),
         paths=check.paths,
         notes=(*filter(None, [note]), *comparison.notes, *check.notes),
         left_out=check.left_out,
         harmless=("info",),
         whole=whole,
         older=check.older,
-        additions=additions,
+        additions=comparison.additions,
         base=since,
         released=comparison.releases.names if comparison.releases else (),
         rollout=rows,
     )
+
+
+def _names(paths: Iterable[Path]) -> tuple[str, ...]:
+    """The paths that are reviewed, by default the whole checkout. Raises SourceError for one that is not there."""
+    names = tuple(os.fspath(path) for path in paths) or (os.path.relpath(home_of(os.curdir) or os.curdir),)
+    if missing := [name for name in names if not os.path.lexists(name)]:
+        raise SourceError(f"no such file or directory: {missing[0]}; to compare with a revision, write --base REV")
+    return names
+
+
+def _infos(rules: Iterable[Rule], findings: Iterable[Finding]) -> dict[str, RuleInfo]:
+    """The descriptions of the rules of the findings, by id; a change of the configuration cannot be ignored."""
+    return rule_infos(rules, findings, IGNORE) | rule_infos([CONFIGURATION_CHANGED], findings, "")
 
 
 class Comparison(NamedTuple):
@@ -328,6 +338,16 @@ class Comparison(NamedTuple):
     changes: Sequence[ChangeFinding] = ()
     releases: Releases | None = None
     notes: Sequence[str] = ()
+
+    @property
+    def additions(self) -> tuple[ChangeFinding, ...]:
+        """The changes that break nothing, and ask for nothing."""
+        return tuple(change for change in self.changes if change.breaks == "none" and change.severity == "info")
+
+    @property
+    def breaking(self) -> list[ChangeFinding]:
+        """The other changes."""
+        return [change for change in self.changes if change.breaks != "none" or change.severity != "info"]
 
     def sources(self, side: int) -> dict[str, bytes]:
         """The files before, of side 0, or after, of side 1, by path."""
