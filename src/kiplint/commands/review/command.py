@@ -52,7 +52,17 @@ from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.rule import Breaks, Rule
 from kiplint.model.headers import WITH_INSTANCE_ID
-from kiplint.render.report import IGNORE, FindingsSummary, Report, RuleInfo, Verdict, at_least, rule_infos, written_by
+from kiplint.render.report import (
+    IGNORE,
+    FindingsSummary,
+    Report,
+    RuleInfo,
+    Status,
+    Verdict,
+    at_least,
+    rule_infos,
+    written_by,
+)
 from kiplint.sources.git import home_of, is_unborn
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.files import DISK
@@ -282,8 +292,7 @@ def review(
     configuration = configure(names[0], files, select=select, ignore=ignore, severity=severity, config=config)
     rules = configuration.rules()
     check = check_sets(CheckOptions(names, configuration, rules, changed_since=since or None, strict=True, fix=fix))
-    # The comparison is with what was fixed.
-    comparison = _compare(names, since, [os.fspath(name) for name in released], configuration)
+    comparison = _compare(names, since, [os.fspath(name) for name in released], configuration)  # after the fixes
     rows = _rollout(comparison, configuration, rollout)
     items: list[Item] = [(finding, "check") for finding in check.findings]
     if base_files:
@@ -295,14 +304,12 @@ def review(
         items += [(finding, "rollout") for finding in findings_of(rows, comparison.sources(1))]
     every_rule = [*configuration.all_rules(), *rules.rules]
     findings = entries_of(items, {rule.id: rule.supersedes for rule in every_rule})
-    fail_on = fail_on or configuration.config.fail_on
-    is_grave = fail_on != "never" and any(change.breaks in grave_breaks for change in comparison.breaking)
     return ReviewResult(
         findings=findings,
         files=check.files,
         messages=check.messages,
         sources={**comparison.sources(0), **comparison.sources(1), **check.sources},
-        status="findings" if is_grave or at_least(findings, fail_on) else "ok",
+        status=_status(findings, comparison, fail_on or configuration.config.fail_on, grave_breaks),
         sets=(*names, *([f"{since}:"] if since else [])),
         rules=_infos(every_rule, (*findings, *comparison.additions)),
         paths=check.paths,
@@ -324,6 +331,12 @@ def _names(paths: Iterable[Path]) -> tuple[str, ...]:
     if missing := [name for name in names if not os.path.lexists(name)]:
         raise SourceError(f"no such file or directory: {missing[0]}; to compare with a revision, write --base REV")
     return names
+
+
+def _status(findings: tuple[Entry, ...], comparison: Comparison, fail_on: str, grave_breaks: Collection[str]) -> Status:
+    failing = at_least(findings, fail_on)
+    is_grave = fail_on != "never" and any(change.breaks in grave_breaks for change in comparison.breaking)
+    return "findings" if failing or is_grave else "ok"
 
 
 def _infos(rules: Iterable[Rule], findings: Iterable[Finding]) -> dict[str, RuleInfo]:
