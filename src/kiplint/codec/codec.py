@@ -205,7 +205,9 @@ class _ValueReader:
             if value > 1:
                 self.note("boolean-invalid", start, f"the byte of a boolean is {value}, neither 0 nor 1", path)
             return value != 0
-        return uuid_text(value) if kind == "uuid" else float_json(value) if kind == "float64" else value
+        if kind == "uuid":
+            return uuid_text(value)
+        return float_json(value) if kind == "float64" else value
 
     def varint(self, what: str, path: str) -> int:
         """An unsigned varint of at most 32 bits."""

@@ -61,7 +61,10 @@ class ContainerPair(NamedTuple):
 
 
 def container_pairs(messages: Both) -> Sequence[ContainerPair]:
-    """The message and the structs inside, each pair once, however many fields use it."""
+    """The message and the structs inside, each pair once, however many fields use it.
+
+    A pair is visited again where a further field has it in more versions, as the structs inside then have more, too.
+    """
     pairs: dict[tuple[int, int], ContainerPair] = {}
     everywhere = (VersionRange.of(0), VersionRange.of(0))
     waiting: list[tuple[Container, Container, tuple[VersionRange, VersionRange]]] = [(*messages, everywhere)]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from itertools import chain, count, islice
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from kiplint.compat.change import STATUSES, Status
@@ -64,16 +64,18 @@ class Releases:
 
     def _candidates(self, message: Message) -> Iterator[tuple[str, Message]]:
         """The messages of the same identity in each release, with its name, the newest first."""
-        for number in count():
-            if number == len(self._releases):
-                tree = next(self._unread_trees, None)
-                if tree is None:
-                    return
-                messages: dict[tuple[str, object], list[tuple[str, Message]]] = {}
-                for former in tree.messages:
-                    messages.setdefault(_identity(former), []).append((tree.name.removesuffix(":"), former))
-                self._releases.append(messages)
-            yield from self._releases[number].get(_identity(message), ())
+        for messages in self._by_identity():
+            yield from messages.get(_identity(message), ())
+
+    def _by_identity(self) -> Iterator[dict[tuple[str, object], list[tuple[str, Message]]]]:
+        """The messages of each release by their identity; a release is read when it is asked for the first time."""
+        yield from self._releases
+        for tree in self._unread_trees:
+            messages: dict[tuple[str, object], list[tuple[str, Message]]] = {}
+            for former in tree.messages:
+                messages.setdefault(_identity(former), []).append((tree.name.removesuffix(":"), former))
+            self._releases.append(messages)
+            yield messages
 
     def __str__(self) -> str:
         return f"released: the versions in {plural(len(self.names), 'release')} ({first_of(self.names, 5)})"

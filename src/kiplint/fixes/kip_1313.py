@@ -82,20 +82,21 @@ def _add_instance_id(message: Message | None) -> Migration:
 
 
 def unmet(
-    before: SchemaSet, after: SchemaSet, former: Sequence[Finding], findings: Sequence[Finding]
+    old: SchemaSet, new: SchemaSet, old_findings: Sequence[Finding], new_findings: Sequence[Finding]
 ) -> Iterator[tuple[str, str]]:
     """The RPCs that are not at the goal after a migration, each with the reason: an error, or its row in the rollout.
 
-    Flexible versions that are missing, as the `former` findings have it, leave open which headers the versions have.
+    Flexible versions that are missing, as the `old_findings` have it, leave open which headers the versions have.
     """
-    rows = [row for row in rollout(after, before) if row.status in ("wrong", "missing")]
+    rows = [row for row in rollout(new, old) if row.status in ("wrong", "missing")]
     of_header = [row for row in rows if row.message_name == HEADER]
     if of_header:
         yield HEADER, of_header[0].message
     for row in rows:
         yield row.name, "RequestHeader is first" if row in of_header else row.message
-    owners = rpc_names(after)
-    for finding in (*findings, *(finding for finding in former if finding.rule == "versions/flexible-missing")):
+    owners = rpc_names(new)
+    without_flexible = [finding for finding in old_findings if finding.rule == "versions/flexible-missing"]
+    for finding in (*new_findings, *without_flexible):
         if finding.severity == "error" and finding.rule != HEADER_MISSING and finding.path in owners:
             yield owners[finding.path], f"{finding.message} ({finding.rule})"
 

@@ -134,6 +134,7 @@ class _Repair:
         return schema if isinstance(schema, Mapping) else {}
 
     def _unknown_properties(self) -> bool:
+        """Note and drop what the shape does not have; True, as reading goes on."""
         properties = sorted(self._schema.get("properties", {}))
         for name in [name for name in self.value if name not in properties]:
             if len(self.problems) < MOST_PROBLEMS:
@@ -143,6 +144,7 @@ class _Repair:
         return True
 
     def _missing_properties(self) -> bool:
+        """Note what is missing, and put a stand-in there; whether reading goes on, which it does below the message."""
         for name in [name for name in self._schema["required"] if name not in self.value]:
             tagged = self.value.get("taggedVersions")
             if name == "versions" and isinstance(tagged, str) and tagged.strip():
@@ -157,6 +159,7 @@ class _Repair:
         return bool(self.path)
 
     def _wrong_value(self) -> bool:
+        """Note a wrong value, and put what is read in its place; whether reading goes on."""
         read = coerce(self.path, self.value)
         if read is not NO_VALUE:
             detail = f"{_quote(self.value)} is read as {_quote(read)}"

@@ -30,16 +30,16 @@ def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
     contents = spread(number_contents(revisions), *LINE).persist()
     changes = contents.join(lake.read("changes").where("rule IS NOT NULL"), ["old_root", "root"])
     names = last_names(changes)
-    lives = findings_in_time(lake, contents, names).unionByName(changes_in_time(changes, names), True)
-    lives = at(at(lives, contents, "first", "introduced", "inner"), contents, "after", "fixed", "left")
-    lives = spread(lives, *LINE, "key").persist()
-    lives = lives.join(endings(lake, lives, changes), [*LINE, "key", "first"], "left")
+    numbered_lives = findings_in_time(lake, contents, names).unionByName(changes_in_time(changes, names), True)
+    dated_lives = at(at(numbered_lives, contents, "first", "introduced", "inner"), contents, "after", "fixed", "left")
+    lives = spread(dated_lives, *LINE, "key").persist()
+    lives_with_ends = lives.join(endings(lake, lives, changes), [*LINE, "key", "first"], "left")
     repositories = [(*line.key, line.location) for line in lake.lines]
     locations = lake.spark.createDataFrame(repositories, "source STRING, lineage STRING, location STRING")
     history = revisions.join(F.broadcast(locations), LINE).select(
         *LINE, "position", "commit", "time", "release", "location"
     )
-    return map_cogroups(lives, history, attribute, lake.schemas["spans"], "source")
+    return map_cogroups(lives_with_ends, history, attribute, lake.schemas["spans"], "source")
 
 
 def number_contents(revisions: DataFrame) -> DataFrame:

@@ -121,7 +121,7 @@ class Server(LanguageServer):
         directory = os.path.dirname(document.path)
         if document.path not in self.documents_in(directory):
             return None
-        if directory in self._timers:
+        if directory in self._timers:  # a text has changed since, and its check waits for the end of typing
             self.check(directory)
         return self._checked[directory]
 

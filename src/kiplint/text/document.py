@@ -21,6 +21,7 @@ _FOLD: Final = r"""\r?\n(?![ \t]*+["{}\[\]\r\n])"""
 """A line end inside of a string, which wrapping has put there: what begins the next line is not JSON."""
 _TOKEN: Final = re.compile(
     rf"""(?P<comment>//[^\r\n]*+)
+      | \\.  # outside of a string, where an escaped quote begins none
       | (?P<string>"(?:[^"\\\r\n]++|\\.)*+")
       | (?P<folded>"(?:[^"\\\r\n]++|\\.)*+(?:{_FOLD}(?:[^"\\\r\n]++|\\.)*+){{1,9}}+"(?=\s*+[,:}}\]]))
       | (?P<curly>[{_QUOTES}][^{_QUOTES}"\r\n]*+(?:{_FOLD}[^{_QUOTES}"\r\n]*+){{0,9}}+[{_QUOTES}](?=\s*+[,:}}\]]))
