@@ -18,18 +18,16 @@ Examples:
 
 Exit codes: 0 done, 1 a source could not be read and stays as it was, 2 nothing could be done."""
 
-SourcesArgument = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="NAME=PATH[#branch|tags]",
-        help="A git repository or bundle with a branch, or its releases (`tags`, or `tags=GLOB`). They join those "
-        "of the lake; without any, those are read again.",
-    ),
-]
-
 
 def command(
-    sources: SourcesArgument = None,
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME=PATH[#branch|tags]",
+            help="A git repository or bundle with a branch, or its releases (`tags`, or `tags=GLOB`). They join those "
+            "of the lake; without any, those are read again.",
+        ),
+    ] = None,
     out: Annotated[
         str, typer.Option(metavar="LAKE", help="The directory of the tables, which all executors share.")
     ] = "lake",
@@ -53,8 +51,7 @@ def command(
 ) -> int:
     """Read histories into a lake of tables, or bring one up to date.
 
-    Every distinct file and set is checked once, and every distinct pair of neighbours compared once, however many
-    commits, tags and forks have them. A run only does what is new; after an interruption, run again.
+    Each distinct file, set and pair of neighbours is looked at once. After an interruption, run it again.
     """
     need("pyspark", "deltalake", "pyarrow", "pandas")
     from kiplint.pipeline.run import run
