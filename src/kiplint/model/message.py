@@ -427,18 +427,11 @@ _SUFFIXES: Final = {
     "coordinator-key": "Key",
     "coordinator-value": "Value",
 }
-_PARTNER_SUFFIXES: Final = {"Request": "Response", "Response": "Request", "Key": "Value", "Value": "Key"}
 
 
 def rpc_of(name: str) -> str:
     """The name of the RPC of a request or response; another name as it is."""
     return name.removesuffix("Request").removesuffix("Response")
-
-
-def partner_file(name: str) -> str:
-    """The file of the other message of the RPC or record, by the name of a message; empty for any other name."""
-    suffix = next((suffix for suffix in _PARTNER_SUFFIXES if name.endswith(suffix)), "")
-    return f"{name.removesuffix(suffix)}{_PARTNER_SUFFIXES[suffix]}.json" if suffix else ""
 
 
 def _nested(common: tuple[Struct, ...], fields: tuple[Field, ...]) -> Iterator[Struct]:
