@@ -99,7 +99,7 @@ def _examples(rule: Rule, folder: Path, color: bool) -> Iterator[str]:
 
 def check_example(rule: Rule, folder: Path) -> Result:
     """The result of one rule, which is switched on if it is off, for the set in a directory; paths are file names."""
-    active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
+    active = replace(rule, severity=rule.severity_on)
     inputs = [SchemaFile(file.name, file.read_bytes()) for file in sorted(folder.glob("*.json"))]
     return check_set(inputs, RuleSet([active], [active]))
 

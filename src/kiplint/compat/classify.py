@@ -213,7 +213,7 @@ def run_example(rule: Rule, folder: Path) -> tuple[list[ChangeFinding], Tree, Tr
 
     Also the two trees; paths begin with `old/` or `new/`.
     """
-    active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
+    active = replace(rule, severity=rule.severity_on)
     paths = {side: sorted(folder.glob(f"{side}/*")) for side in ("old", "new")}
     old, new = (
         make_tree(side, [("", [(f"{side}/{file.name}", file.read_bytes()) for file in files])])

@@ -78,8 +78,7 @@ def rollout_rules(header: int, config: Config | None = None, every: Sequence[Rul
         is_off = rule.severity == "off" and (rule.spec.rollout != "missing" or rule.id in config.severity)
         if rule.spec.rollout and not is_off and not any(matches(name, rule.id) for name in config.ignore):
             params = {name: own.get(name, value) for name, value in rule.params.items()}
-            severity = rule.spec.on if rule.severity == "off" else rule.severity
-            active.append(replace(rule, severity=severity, params=params))
+            active.append(replace(rule, severity=rule.severity_on, params=params))
     return RuleSet(active, active)
 
 

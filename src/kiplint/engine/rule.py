@@ -172,6 +172,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return f"{self.pack}/{self.spec.id}"
 
     @property
+    def severity_on(self) -> Level:
+        """The severity of the rule, or, if it is off, the one that it has when it is selected."""
+        return self.spec.on if self.severity == "off" else self.severity
+
+    @property
     def supersedes(self) -> tuple[str, ...]:
         """The ids of the rules that report nothing about an element that violates this rule."""
         ids = self.spec.supersedes

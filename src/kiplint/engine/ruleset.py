@@ -61,7 +61,7 @@ def select(rules: list[Rule], selectors: Iterable[str], ignored_selectors: Itera
             if any(selector == "default" or matches(selector, rule.id) for selector in selectors):
                 selection.append(rule)
         elif rule.id in selectors or "all" in selectors:
-            selection.append(replace(rule, severity=rule.spec.on))
+            selection.append(replace(rule, severity=rule.severity_on))
     return selection
 
 

@@ -257,7 +257,7 @@ def rule_infos(rules: Iterable[Rule], findings: Iterable[Finding], ignore: str) 
     infos = {}
     for rule in rules:
         if rule.id in ids:
-            level = rule.severity if rule.severity != "off" else rule.spec.on
+            level = rule.severity_on
             advice = f"`kiplint explain {rule.id}` shows a wrong and a right example. {ignore.replace('RULE', rule.id)}"
             severity: Severity = level if level != "off" else "info"
             infos[rule.id] = RuleInfo(rule.title, rule.spec.why, rule.source, severity, advice.rstrip(), rule.url)
