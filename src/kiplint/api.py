@@ -45,6 +45,7 @@ from kiplint.engine.finding import Finding as Finding
 from kiplint.engine.finding import Fix as Fix
 from kiplint.engine.finding import Location as Location
 from kiplint.engine.finding import Span as Span
+from kiplint.engine.rule import Rule as Rule
 from kiplint.fixes.migration import FileEdits as FileEdits
 from kiplint.fixes.migration import MigrationRow as MigrationRow
 from kiplint.fixes.write import FileChanges as FileChanges
@@ -59,7 +60,6 @@ from kiplint.model.message import Message as Message
 from kiplint.model.notes import Note as Note
 from kiplint.model.schemas import Rpc as Rpc
 from kiplint.model.schemas import SchemaSet as SchemaSet
-from kiplint.render.report import RuleInfo as RuleInfo
 from kiplint.render.report import Verdict as Verdict
 from kiplint.sources.schema_files import SourceError as SourceError
 from kiplint.text.decode import Problem as Problem

@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from kiplint.commands.check.run import CheckResult
 from kiplint.engine.finding import Finding, Fix, Severity, fingerprint
+from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.render.formats import write
 from kiplint.render.report import Report
 
@@ -39,7 +40,15 @@ def finding(
 
 def report(*findings: Finding, files: int = 1, messages: int = 1, **others: Any) -> CheckResult:
     """A report of those findings."""
-    return CheckResult(findings, files, messages, **others)
+    rules = {item.rule: rule(item.rule, item.severity) for item in findings}
+    return CheckResult(findings, files, messages, rules=rules, **others)
+
+
+def rule(rule_id: str, severity: Severity) -> Rule:
+    """A user's rule of that id."""
+    pack, _, name = rule_id.partition("/")
+    spec = RuleSpec(id=name, why="Tags <count> up.", severity=severity)
+    return Rule(pack=pack, spec=spec, severity=severity, source="KIP-482", params={}, origin="")
 
 
 def format_report(name: str, report: Report) -> str:

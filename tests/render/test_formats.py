@@ -19,7 +19,7 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import RULES_PAGES
 from kiplint.render.ci import escape
 from kiplint.render.formats import FORMATS
-from kiplint.render.report import Report, RuleInfo
+from kiplint.render.report import Report
 from kiplint.text.edit import Edit
 from tools import definition, field
 
@@ -30,13 +30,11 @@ TAG = DEFINITION.index(b"1,")
 NAME = HOSTILE.replace("\ud800", "")  # which JSON cannot have
 SAFE = Fix("safe", (Edit("set/Tags.json", TAG, TAG + 1, "0"),))
 UNSAFE = Fix("unsafe", (*SAFE.edits, Edit("set/Other.json", 0, 0, "x")))
-GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
 REPORT = report(
     finding(span=(2, 29, 2, 37), fix=SAFE, instead="0"),
     finding("fields/type", "warning", NAME, NAME, (1, 1, 3, 2), source=""),
     finding("style/about-missing", "info", "A has no about text", span=(2, 3, 2, 9), fix=UNSAFE),
     finding("notes/version", "info", "A finding without a file", "", (1, 1, 1, 1)),
-    rules={"tags/gap": GAP},
     sources={"set/Tags.json": DEFINITION, "set/Other.json": b"y"},
     paths=("set/Clean.json", "set/Tags.json"),
     files=2,

@@ -34,7 +34,7 @@ from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.limits import KIP_BYTES
 from kiplint.model.load import Definition, load
-from kiplint.render.report import IGNORE, FindingsSummary, Report, at_least, rank, rule_infos
+from kiplint.render.report import FindingsSummary, Report, at_least, rank
 from kiplint.render.table import title, width_of
 from kiplint.render.text import excerpt
 from kiplint.sources.disk import STDIN, read_input
@@ -206,7 +206,7 @@ def kip(
         sources={path: sources[path] for path in (*paths, *(finding.path for finding in findings))},
         status="error" if base.unparsable else "findings" if failing else "ok",
         sets=names,
-        rules=rule_infos([*rules.all_rules, *rules.rules], findings, IGNORE),
+        rules=rules.by_id,
         paths=paths,
         unparsable=unparsable_files(base),
         notes=notes,

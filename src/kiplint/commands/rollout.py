@@ -20,7 +20,7 @@ from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.render.markdown import write_table, write_verdict
-from kiplint.render.report import Report, Verdict, rule_infos
+from kiplint.render.report import Report, Verdict
 from kiplint.render.table import BOLD, SEVERITY, Cell, paint, table, verdict_lines, width_of
 from kiplint.text.lines import decode_text
 from kiplint.text.tree import Locator
@@ -129,7 +129,7 @@ def rollout(
         sources=sources,
         status="error" if unreadable else "findings" if has_failures else "ok",
         sets=tuple(reversed(names)),
-        rules=rule_infos(configuration.all_rules(), findings, "") if findings else {},
+        rules=rule_set.by_id,
         paths=tuple(head.sources),
         unparsable=unreadable,
         document=rollout_document(rows, header),

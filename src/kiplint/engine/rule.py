@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from kiplint.engine.finding import Severity
+
 Each = Literal["problem", "message", "struct", "field", "header_range", "note", "rpc", "set", "change"]
 Scope = Literal["file", "set"]
 Level = Literal["error", "warning", "info", "off"]
@@ -116,7 +118,7 @@ class RuleSpec(_RuleObject):
         list[ConditionalSeverity],
         Meta(description="Other severities for special cases; the first that holds."),
     ] = []
-    on: Annotated[Level, Meta(description="For a rule that is off: its severity when switched on.")] = "warning"
+    on: Annotated[Severity, Meta(description="For a rule that is off: its severity when switched on.")] = "warning"
     source: Annotated[str, Meta(description="Where the rule comes from, when not the pack's source.")] = ""
     fix: Annotated[
         str,
@@ -172,7 +174,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return f"{self.pack}/{self.spec.id}"
 
     @property
-    def severity_on(self) -> Level:
+    def severity_on(self) -> Severity:
         """The severity of the rule, or, if it is off, the one that it has when it is selected."""
         return self.spec.on if self.severity == "off" else self.severity
 

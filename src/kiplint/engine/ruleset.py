@@ -212,6 +212,11 @@ class RuleSet:
             self._by_kind.setdefault(rule.each, []).append(rule)
         self._compiled_rules = cache(self._compile)
 
+    @property
+    def by_id(self) -> dict[str, Rule]:
+        """All rules by id; one that runs as it runs, for example with the severity that it gets when it is selected."""
+        return {rule.id: rule for rule in (*self.all_rules, *self.rules)}
+
     def _compile(self, kind: str) -> list[CompiledRule]:
         return [CompiledRule(rule) for rule in self._by_kind.get(kind, ())]
 

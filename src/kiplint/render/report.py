@@ -23,23 +23,6 @@ Status = Literal["ok", "findings", "error"]
 """How a run went."""
 
 
-class RuleInfo(msgspec.Struct, frozen=True):
-    """The description of a rule: `help` says in Markdown what to do about its findings, `url` is its documentation."""
-
-    title: str
-    """The title."""
-    why: str
-    """The reason for the rule."""
-    source: str
-    """Where the rule comes from."""
-    severity: Severity
-    """The severity, unless a configuration changes it."""
-    help: str
-    """What to do about a finding, as Markdown."""
-    url: str = ""
-    """The address of the documentation; empty for a rule that does not come with kiplint."""
-
-
 WRITERS: Final = {"text": "text:write", "markdown": "text:write_markdown", PAGE: "page:write"}
 
 
@@ -143,8 +126,8 @@ class Report(RunResult, frozen=True):
     """The bytes of every file that has findings, by path."""
     sets: tuple[str, ...] = ()
     """The names of the sets, as the caller wrote them."""
-    rules: Mapping[str, RuleInfo] = {}
-    """The rules of the findings, by id."""
+    rules: Mapping[str, Rule] = {}
+    """The rules by id, those of the findings among them."""
     paths: tuple[str, ...] = ()
     """The paths of the checked files, where they are known."""
     harmless: tuple[Severity, ...] = ()
@@ -242,26 +225,6 @@ class Report(RunResult, frozen=True):
             for finding in self.findings
         )
         return "\n".join((*lines, self.headline))
-
-
-IGNORE = "To ignore it: `// kiplint: ignore[RULE] reason` above the line, or `--ignore RULE` everywhere."
-"""How to ignore the findings of a rule, for `rule_infos`."""
-
-
-def rule_infos(rules: Iterable[Rule], findings: Iterable[Finding], ignore: str) -> dict[str, RuleInfo]:
-    """The descriptions of the rules that have findings, by id; of two rules with the same id, that of the later.
-
-    `ignore` is the advice on suppressing findings; RULE in it is replaced by the id.
-    """
-    ids = {finding.rule for finding in findings}
-    infos = {}
-    for rule in rules:
-        if rule.id in ids:
-            level = rule.severity_on
-            advice = f"`kiplint explain {rule.id}` shows a wrong and a right example. {ignore.replace('RULE', rule.id)}"
-            severity: Severity = level if level != "off" else "info"
-            infos[rule.id] = RuleInfo(rule.title, rule.spec.why, rule.source, severity, advice.rstrip(), rule.url)
-    return infos
 
 
 def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 from urllib.parse import quote
 
@@ -11,9 +11,10 @@ from msgspec.structs import astuple
 
 from kiplint import __version__
 from kiplint.engine.finding import Finding, Severity, Span
+from kiplint.engine.rule import Rule
 from kiplint.render.json import as_json, write_rows
 from kiplint.render.markdown import inline
-from kiplint.render.report import Report, RuleInfo, fingerprints
+from kiplint.render.report import Report, fingerprints
 from kiplint.text.edit import Edit
 from kiplint.text.lines import character_of, lines_of
 from kiplint.text.show import printable
@@ -26,40 +27,30 @@ LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "
 PROBLEMS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "recommendation"}
 
 
-def descriptor(rule: str, info: RuleInfo | None, severity: Severity) -> dict[str, Any]:
-    """The `reportingDescriptor` of a rule; of a rule without a description, made from its id and the severity."""
-    pack, _, name = rule.partition("/")
-    info = info or RuleInfo(name.replace("-", " ").capitalize(), "", "", severity, "")
-    title = _lines(info.title) or rule
-    why = _lines(info.why) or title
-    source = [f"Source: {info.source}"] if info.source else []
-    text = [why, *map(_lines, source)]
-    markdown = [f"**{_markdown(title)}**", *map(_markdown, (why, *source))]
-    advice = [info.help] if info.help else []
+def descriptor(rule: Rule) -> dict[str, Any]:
+    """The `reportingDescriptor` of a rule, which code scanning shows beside its findings."""
+    severity = rule.severity_on
+    paragraphs = [rule.spec.why, *([f"Source: {rule.source}"] if rule.source else [])]
+    explain = f"kiplint explain {rule.id}"
+    explanation = "shows a wrong and a right example, and how to ignore it."
     return {
-        "id": rule,
-        "shortDescription": {"text": title},
-        "fullDescription": {"text": why},
-        **({"helpUri": info.url} if info.url else {}),
+        "id": rule.id,
+        "shortDescription": {"text": printable(rule.title)},
+        "fullDescription": {"text": printable(rule.spec.why)},
+        **({"helpUri": rule.url} if rule.url else {}),
         "help": {
-            "text": "\n\n".join([*text, *(part.replace("`", "") for part in advice)]),
-            "markdown": "\n\n".join([*markdown, *advice]),
+            "text": "\n\n".join([*map(printable, paragraphs), f"{explain} {explanation}"]),
+            "markdown": "\n\n".join(
+                [f"**{inline(rule.title)}**", *map(inline, paragraphs), f"`{explain}` {explanation}"]
+            ),
         },
-        "defaultConfiguration": {"level": LEVELS[info.severity]},
+        "defaultConfiguration": {"level": LEVELS[severity]},
         "properties": {
-            "precision": "very-high" if info.severity == "error" else "high",
-            "problem.severity": PROBLEMS[info.severity],
-            "tags": [pack],
+            "precision": "very-high" if severity == "error" else "high",
+            "problem.severity": PROBLEMS[severity],
+            "tags": [rule.pack],
         },
     }
-
-
-def _lines(text: str) -> str:
-    return "\n".join(map(printable, text.splitlines())).strip()
-
-
-def _markdown(text: str) -> str:
-    return "\n".join(map(inline, text.splitlines())).strip()
 
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -67,14 +58,13 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write one log with one run."""
-    severities = {finding.rule: finding.severity for finding in reversed(report.findings)}  # of a rule the first counts
-    rules = {rule: number for number, rule in enumerate(sorted(severities))}
+    rule_ids = sorted({finding.rule for finding in report.findings})
     head = {
         "tool": {
             "driver": {
                 "name": "kiplint",
                 "semanticVersion": __version__,
-                "rules": [descriptor(rule, report.rules.get(rule), severities[rule]) for rule in rules],
+                "rules": [descriptor(report.rules[rule_id]) for rule_id in rule_ids],
             }
         },
         "automationDetails": {"id": f"kiplint/{report.command}/"},
@@ -82,18 +72,20 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         "invocations": [{"executionSuccessful": report.status != "error"}],
     }
     opening = f'{{"$schema":"{SCHEMA}","version":"2.1.0","runs":[\n'
-    write_rows(f'{opening}{as_json(head)[:-1]},"results":[', _results(report, rules), "]}\n]}\n", out)
+    write_rows(f'{opening}{as_json(head)[:-1]},"results":[', _results(report, rule_ids), "]}\n]}\n", out)
 
 
-def _results(report: Report, rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-    for finding, mark in zip(report.findings, fingerprints(report.findings), strict=True):
+def _results(report: Report, rule_ids: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The `result` of each finding; `rule_ids` are in the order of the rules of the run."""
+    index_of_rule = {rule_id: index for index, rule_id in enumerate(rule_ids)}
+    for finding, unique_fingerprint in zip(report.findings, fingerprints(report.findings), strict=True):
         yield {
             "ruleId": finding.rule,
-            "ruleIndex": rules[finding.rule],
+            "ruleIndex": index_of_rule[finding.rule],
             "level": LEVELS[finding.severity],
             "message": {"text": message_text(finding.summary)},
             **({"locations": [_location(report, finding.path, finding.span)]} if finding.path else {}),
-            "partialFingerprints": {"primaryLocationLineHash": mark},
+            "partialFingerprints": {"primaryLocationLineHash": unique_fingerprint},
             **_fixes(report, finding),
         }
 

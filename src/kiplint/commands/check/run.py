@@ -27,7 +27,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Result, check_set
-from kiplint.render.report import IGNORE, FindingsSummary, Report, at_least, rule_infos
+from kiplint.render.report import FindingsSummary, Report, at_least
 from kiplint.sources.disk import STDIN
 from kiplint.sources.git import home_of
 from kiplint.sources.open import ARCHIVES, open_sets
@@ -188,7 +188,7 @@ def check_sets(options: CheckOptions) -> CheckResult:
         sources=sources,
         status="findings" if at_least(comparison.findings, fail_on) else "ok",
         sets=options.names,
-        rules=rule_infos([*options.rules.all_rules, *options.rules.rules], comparison.findings, IGNORE),
+        rules=options.rules.by_id,
         paths=tuple(inputs.paths),
         stale=comparison.stale,
         notes=tuple(notes),

@@ -39,7 +39,7 @@ from kiplint.engine.finding import SEVERITIES
 from kiplint.engine.ruleset import RuleSet
 from kiplint.model.message import Message
 from kiplint.model.schemas import partner
-from kiplint.render.report import Report, Verdict, rule_infos, set_titles, written_by
+from kiplint.render.report import Report, Verdict, set_titles, written_by
 from kiplint.sources.disk import STDIN
 from kiplint.text.words import comma_parts, did_you_mean
 
@@ -268,7 +268,7 @@ def compare(
         sources={**before.sources, **after.sources},
         status="error" if unparsable else "findings" if failing else "ok",
         sets=tuple(paths),
-        rules=rule_infos([*rules.all_rules, *rules.rules], findings, "To ignore it: `--ignore RULE`."),
+        rules=rules.by_id,
         paths=tuple(after.sources),
         unparsable=unparsable,
         harmless=("info",),

@@ -50,19 +50,9 @@ from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
 from kiplint.compat.tree import Tree, load, load_base, make_tree, unparsable_files
 from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.finding import SEVERITIES, Finding
-from kiplint.engine.rule import Breaks, Rule
+from kiplint.engine.rule import Breaks
 from kiplint.model.headers import WITH_INSTANCE_ID
-from kiplint.render.report import (
-    IGNORE,
-    FindingsSummary,
-    Report,
-    RuleInfo,
-    Status,
-    Verdict,
-    at_least,
-    rule_infos,
-    written_by,
-)
+from kiplint.render.report import FindingsSummary, Report, Status, Verdict, at_least, written_by
 from kiplint.sources.git import home_of, is_unborn
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.files import DISK
@@ -302,8 +292,8 @@ def review(
     items += [(change, "diff") for change in comparison.breaking]
     if rollout == "always":
         items += [(finding, "rollout") for finding in findings_of(rows, comparison.sources(1))]
-    every_rule = [*configuration.all_rules(), *rules.rules]
-    findings = entries_of(items, {rule.id: rule.supersedes for rule in every_rule})
+    rules_by_id = {**rules.by_id, CONFIGURATION_CHANGED.id: CONFIGURATION_CHANGED}
+    findings = entries_of(items, {rule.id: rule.supersedes for rule in rules_by_id.values()})
     return ReviewResult(
         findings=findings,
         files=check.files,
@@ -311,7 +301,7 @@ def review(
         sources={**comparison.sources(0), **comparison.sources(1), **check.sources},
         status=_status(findings, comparison, fail_on or configuration.config.fail_on, grave_breaks),
         sets=(*names, *([f"{since}:"] if since else [])),
-        rules=_infos(every_rule, (*findings, *comparison.additions)),
+        rules=rules_by_id,
         paths=check.paths,
         notes=(*filter(None, [note]), *comparison.notes, *check.notes),
         left_out=check.left_out,
@@ -337,11 +327,6 @@ def _status(findings: tuple[Entry, ...], comparison: Comparison, fail_on: str, g
     failing = at_least(findings, fail_on)
     is_grave = fail_on != "never" and any(change.breaks in grave_breaks for change in comparison.breaking)
     return "findings" if failing or is_grave else "ok"
-
-
-def _infos(rules: Iterable[Rule], findings: Iterable[Finding]) -> dict[str, RuleInfo]:
-    """The descriptions of the rules of the findings, by id; a change of the configuration cannot be ignored."""
-    return rule_infos(rules, findings, IGNORE) | rule_infos([CONFIGURATION_CHANGED], findings, "")
 
 
 class Comparison(NamedTuple):
