@@ -84,9 +84,10 @@ def test_the_default_of_a_released_tagged_field_stays() -> None:
 
 def test_of_several_findings_of_a_rule_those_that_are_gone_were_fixed() -> None:
     fields = (field("A", "List<int32>", about="It."), field("B", "uint64", about="It."))
-    result = fix_set({"XRequest.json": definition(*fields)}, findings_in)
+    files = {"XRequest.json": definition(*fields)}
+    result = fix_set(files, findings_in)
     pointers = [[item.pointer for item in items if item.rule == "fields/unknown-type"]
-                for items in (result.fixed, result.remaining)]  # fmt: skip
+                for items in (result.fixed, findings_in({**files, **result.after}))]  # fmt: skip
     assert pointers == [["/fields/0/type"], ["/fields/1/type"]]
 
 
@@ -100,7 +101,7 @@ def test_no_rule_that_does_not_run_is_broken_by_a_fix() -> None:
     files = {"XRequest.json": definition(field("Old"), field("Reason", "string", "5+", nullableVersions="5+"))}
     assert [finding.rule for finding in rule_findings(files)] == ["conventions/informative-not-ignorable"]
     assert fix_set(files, rule_findings, unsafe=True).after  # which breaks fields/later-nullable-without-default
-    result = fix_set(files, rule_findings, unsafe=True, others=others)
+    result = fix_set(files, rule_findings, unsafe=True, check_other_rules=others)
     assert (result.after, [why.rule for _, why in result.refusals]) == ({}, ["fields/later-nullable-without-default"])
 
 

@@ -15,8 +15,8 @@ from kiplint.compat.rollout import rollout, summary
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.fixes.kip_1313 import migrate, unmet
-from kiplint.fixes.migration import Migration, MigrationRow, prove
+from kiplint.fixes.kip_1313 import migrate, unmet_goals
+from kiplint.fixes.migration import Migration, MigrationRow, verify
 from kiplint.fixes.new_version import bump
 from kiplint.model.message import Message
 from kiplint.model.schemas import partner
@@ -263,7 +263,7 @@ def test_an_unstable_version_gets_the_header_and_stays_unstable() -> None:
 def proved_rows(files: Files, **others: Any) -> tuple[Files, dict[str, MigrationRow]]:
     """The files after a migration that was proved, and the rows by name; what is left to a person has no edits."""
     schema_files = SchemaFiles("", tuple(SchemaFile(path, data) for path, data in files.items()))
-    migration = prove(schema_files, migrate(schemas(files), **others), RULES, unmet)
+    migration = verify(schema_files, migrate(schemas(files), **others), RULES, unmet_goals)
     rows = {row.name: row for row in migration.rows}
     paths = {file.path for file in migration.files}
     for name, row in rows.items():
@@ -364,15 +364,15 @@ def test_after_an_unstable_version_there_is_a_new_one_only_if_it_is_asked_for() 
 
 
 def test_the_new_version_can_be_unstable_and_have_a_note() -> None:
-    now = after_bump(pair(), unstable=True, note="is for KIP-1.")
+    now = after_bump(pair(), unstable=True, comment="is for KIP-1.")
     assert parse(now["XRequest.json"])["latestVersionUnstable"] is True
     assert "latestVersionUnstable" not in parse(now["XResponse.json"])
     assert comments_of(now["XResponse.json"]) == ["Version 6 is for KIP-1."]
 
 
-def test_the_last_range_of_a_map_is_opened() -> None:
-    now = after_bump(pair(headerVersions={"0-2": "1", "3-5": "2"}))
-    assert parse(now["XRequest.json"])["headerVersions"] == {"0-2": "1", "3+": "2"}
+def test_a_map_without_the_new_version_is_left() -> None:
+    row = bump_x(pair(headerVersions={"0-2": "1", "3-5": "2"})).rows[0]
+    assert (row.state, row.look) == ("left", ("headerVersions of XRequest have gaps or mistakes: fix them first",))
 
 
 def test_a_response_that_ends_earlier_gets_the_version_of_its_request() -> None:
@@ -389,5 +389,7 @@ def test_an_unstable_request_that_ends_earlier_does_not_stay_unstable() -> None:
 
 
 def test_a_range_that_cannot_be_read_is_named() -> None:
-    row = bump_x(pair(validVersions="0-2,4")).rows[0]
-    assert (row.state, row.look) == ("left", ("validVersions of XRequest is '0-2,4', which is not a range",))
+    files = pair(validVersions="0-2,4")
+    for migration in (bump_x(files), migrate(schemas(files)), migrate(schemas(files), only_declare=True)):
+        row = migration.rows[-1]
+        assert (row.state, row.look) == ("left", ("validVersions of XRequest is '0-2,4', which is not a range",))

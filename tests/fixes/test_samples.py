@@ -19,10 +19,10 @@ from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import check_set
-from kiplint.fixes.apply import HARMLESS, LIKELY, breaks_between, fix_set, tree_of, worse_findings
+from kiplint.fixes.apply import SAFE_BREAKS, UNSAFE_BREAKS, breaks_between, fix_set, tree_of, worse_findings
 from kiplint.fixes.fixers import make_fix
-from kiplint.fixes.kip_1313 import migrate, unmet
-from kiplint.fixes.migration import Migration, client_rpcs, prove, rpc_names
+from kiplint.fixes.kip_1313 import migrate, unmet_goals
+from kiplint.fixes.migration import Migration, client_rpcs, rpc_names, verify
 from kiplint.model.layout import layout, lines
 from kiplint.model.load import load
 from kiplint.model.message import Message
@@ -81,7 +81,7 @@ def test_fixes_of_releases_break_nothing_and_bring_no_finding(
     files = releases(name)
     result = fix_set(files, findings_in, unsafe=unsafe)
     after = {**files, **result.after}
-    assert list(breaks_between(tree_of(files), tree_of(after), LIKELY if unsafe else HARMLESS)) == []
+    assert list(breaks_between(tree_of(files), tree_of(after), UNSAFE_BREAKS if unsafe else SAFE_BREAKS)) == []
     assert list(worse_findings(findings_in(files), findings_in(after), result.after)) == []
 
 
@@ -138,7 +138,7 @@ def test_no_fix_or_migration_of_a_mutation_breaks_a_release(releases: Callable[[
         own = {item for item in before if f"{item[0]}.json" in readable}
         assert own - intact(group, after) == set(), (number, name)
         try:
-            migration = prove(of_directory(after), migrate(SchemaSet(_messages(after))), RULES, unmet)
+            migration = verify(of_directory(after), migrate(SchemaSet(_messages(after))), RULES, unmet_goals)
         except NotEditable:
             continue
         assert own - intact(group, with_changes(after, migration)) == set(), (number, name)
@@ -194,7 +194,7 @@ def _finish_migration(release: Files, chance: random.Random) -> tuple[int, int]:
     for name in chance.sample(sorted(files), chance.randrange(4)):
         files[name] = chance.choice(WRONG)(files[name])
     before = schemas(files)
-    migration = prove(of_directory(files), migrate(before), RULES, unmet)
+    migration = verify(of_directory(files), migrate(before), RULES, unmet_goals)
     after = with_changes(files, migration)
     now = schemas(after)
     assert list(breaks_between(tree_of(files), tree_of(after))) == []
@@ -215,7 +215,7 @@ def _finish_migration(release: Files, chance: random.Random) -> tuple[int, int]:
     owners = rpc_names(before)
     severe = [item for item in worse if item.severity != "info" and item.rule != "kip-1313/header-missing"]
     assert [item for item in severe if str(item) not in reasons.get(owners.get(item.path, ""), "")] == []
-    again = prove(of_directory(after), migrate(now), RULES, unmet)
+    again = verify(of_directory(after), migrate(now), RULES, unmet_goals)
     assert again.files == ()
     return len(done_names), len(left_names)
 

@@ -19,8 +19,8 @@ from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.fixes import new_version as fixes
 from kiplint.fixes.apply import all_rules
-from kiplint.fixes.kip_1313 import migrate, unmet
-from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, State, client_rpcs, join, prove
+from kiplint.fixes.kip_1313 import migrate, unmet_goals
+from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, State, client_rpcs, join, verify
 from kiplint.fixes.write import FileChanges, require_files
 from kiplint.model.load import load
 from kiplint.model.message import rpc_of
@@ -217,7 +217,7 @@ def migrate_kip_1313(
             return Migration()
         return migrate(schemas, only=() if whole else names, only_declare=only_declare)
 
-    return _migrate([os.fspath(name) for name in sets], only, change, None if only_declare else unmet, dry_run)
+    return _migrate([os.fspath(name) for name in sets], only, change, None if only_declare else unmet_goals, dry_run)
 
 
 def migrate_bump(
@@ -241,7 +241,7 @@ def migrate_bump(
             first = directories.setdefault(rpc.name, here)
             if here != first:
                 raise UsageError(f"{rpc.name} is in {first} and in {here}: name the directory to change")
-        return join(fixes.bump(rpc, unstable=unstable, new_version=new_version, note=note) for rpc in own_rpcs)
+        return join(fixes.bump(rpc, unstable=unstable, new_version=new_version, comment=note) for rpc in own_rpcs)
 
     return _migrate([os.fspath(schemas)], rpcs, change, None, dry_run)
 
@@ -273,7 +273,7 @@ def _migrate(
         rpc_names |= {rpc.name for rpc in rpcs}
         migration = change(schemas, [rpc for rpc in rpcs if not names or rpc.name in {*names, *map(rpc_of, names)}])
         if migration.rows:
-            migration = prove(schema_files, migration, rules, goal)
+            migration = verify(schema_files, migration, rules, goal)
         files += migration.files
         rows += [replace(row, directory=directory) for row in migration.rows]
     for name in names:

@@ -21,203 +21,34 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.ruleset import RuleSet
 from kiplint.text.edit import Edit, Edits, apply_edits
 
-MOST_ROUNDS: Final = 3
+MAX_ROUNDS: Final = 3
+"""How often fixes are applied and checked before those that are left are given up."""
+
+SAFE_BREAKS: Final = ("none",)
+UNSAFE_BREAKS: Final = ("none", "source", "semantics")
+"""What safe and unsafe fixes may break in released versions: a person reviews the unsafe ones, but not their bytes."""
 
 Files = Mapping[str, bytes]
 """The files of a set, by path."""
 
 Check = Callable[[Files], Sequence[Finding]]
-"""A function from the files of a set to the findings of all rules."""
+"""Returns the findings in the files of a set."""
 
-
-Name = TypeVar("Name")
+FixId = TypeVar("FixId")
 Reason = TypeVar("Reason")
 
 
-def apply(
-    files: Files,
-    fixes: Mapping[Name, Sequence[Edit]],
-    check: Callable[[Files, Collection[Name]], Mapping[Name, Reason]],
-) -> tuple[Files, dict[Name, Reason]]:
-    """The files with the fixes that `check` accepts, and the reasons against the others.
-
-    `fixes` are the edits of each fix; those of no two collide. `check` takes the files with all fixes that are not
-    refused yet, and the names of these, and returns the names of fixes to revert, with the reasons. What is left is
-    checked again; if the third check still refuses a fix, the files stay as they are.
-    """
-    refusals: dict[Name, Reason] = {}
-    worse: Mapping[Name, Reason] = {}
-    for _ in range(MOST_ROUNDS):
-        accepted_names = [name for name in fixes if name not in refusals]
-        if not accepted_names:
-            break
-        after = edit_files(files, (edit for name in accepted_names for edit in fixes[name]))
-        worse = check(after, accepted_names)
-        if not worse:
-            return after, refusals
-        refusals |= worse
-    return files, {**{name: reason for reason in worse.values() for name in fixes}, **refusals}
-
-
-def edit_files(files: Files, edits: Iterable[Edit]) -> dict[str, bytes]:
-    """The files after the edits."""
-    by_path: dict[str, list[Edit]] = {}
-    for edit in edits:
-        by_path.setdefault(edit.path, []).append(edit)
-    return {path: apply_edits(data, by_path.get(path, ())) for path, data in files.items()}
-
-
-class FixedSet(msgspec.Struct, frozen=True):
-    """The result of fixing a set: the files that changed, the findings that were fixed, and those that remain.
-
-    `refusals` are remaining findings whose fixes would make something worse, and what; None where they fix nothing.
-    """
-
-    before: Files
-    after: Files
-    fixed: tuple[Finding, ...]
-    remaining: tuple[Finding, ...]
-    refusals: tuple[tuple[Finding, Regression | None], ...] = ()
-
-
-def fix_set(
-    files: Files,
-    check: Check,
-    *,
-    findings: Sequence[Finding] | None = None,
-    unsafe: bool = False,
-    others: Check = lambda files: (),
-    releases: Releases | None = None,
-) -> FixedSet:
-    """Apply all fixes of the findings of `check`; `unsafe` ones, which a person has to review, only where that is set.
-
-    Fixes that collide are applied in separate rounds. Where fixes make anything worse (see `regressions`), those of the
-    same element are not applied; else no unsafe one of the files of the RPC, and else none of these. `findings` are
-    those of the files, where they are known; `others` gives the findings of the rules that `check` does not run;
-    `releases` decide what is released, by default all versions of the files.
-    """
-
-    def check_all(files: Files) -> CheckedFiles:
-        return CheckedFiles(files, check(files), others(files))
-
-    first = state = CheckedFiles(files, check(files) if findings is None else findings, others(files))
-    refusals: dict[str, tuple[Finding, Regression | None]] = {}
-    for _ in range(MOST_ROUNDS):
-        candidates = [item for item in state.own if item.fix and (unsafe or item.fix.applicability == "safe")]
-        batch = without_collisions(item for item in candidates if item.fingerprint not in refusals)
-        state, refused_now = accept_fixes(state, batch, check_all, releases)
-        refusals |= {finding.fingerprint: (finding, reason) for finding, reason in refused_now}
-        if len(refused_now) == len(batch):
-            break
-    fixed_findings = _fixed_findings(first.own, state.own)
-    if not fixed_findings:  # of more problems than are reported of a file, others came up
-        state = first
-    paths = [path for path, data in state.files.items() if files[path] != data]
-    return FixedSet(
-        {path: files[path] for path in paths},
-        {path: state.files[path] for path in paths},
-        fixed_findings,
-        tuple(state.own),
-        tuple(refusals.values()),
-    )
-
-
-def accept_fixes(
-    before: CheckedFiles,
-    batch: Sequence[Finding],
-    check: Callable[[Files], CheckedFiles],
-    releases: Releases | None = None,
-) -> tuple[CheckedFiles, list[tuple[Finding, Regression | None]]]:
-    """The files with the fixes of those findings that make nothing worse, and the other findings.
-
-    The fixes must not collide. Beside a refused finding is what its fix would make worse; None where it fixes nothing.
-    """
-    after = before
-
-    def refuse(files: Files, numbers: Collection[int]) -> dict[int, Regression | None]:
-        nonlocal after
-        after = check(files)
-        likely = any((fix := batch[number].fix) and fix.applicability == "unsafe" for number in numbers)
-        refusals: dict[int, Regression | None] = {}
-        for regression in regressions(before, after, likely=likely, releases=releases):
-            suspects = [number for number in numbers if _rpc_of(regression.path) in _edited_rpcs(batch[number])]
-            suspects = suspects or [*numbers]
-            near = [number for number in suspects if _element(batch[number]) == _element(regression)]
-            unsafe = [number for number in suspects if (fix := batch[number].fix) and fix.applicability == "unsafe"]
-            refusals = {**dict.fromkeys(near or unsafe or suspects, regression), **refusals}
-        previous, now = (Counter(map(_key, state.own)) for state in (before, after))
-        useless = [number for number in numbers if now[_key(batch[number])] >= previous[_key(batch[number])]]
-        return {**dict.fromkeys(useless), **refusals}
-
-    edits = {number: finding.fix.edits for number, finding in enumerate(batch) if finding.fix}
-    _, refusals = apply(before.files, edits, refuse)
-    refused_findings = [(batch[number], reason) for number, reason in refusals.items()]
-    return after if len(refusals) < len(batch) else before, refused_findings
-
-
-def _key(finding: Finding) -> tuple[str, str]:
-    return finding.fingerprint, finding.message
-
-
-def _element(item: Finding | Regression) -> tuple[str, str]:
-    """The file, and the pointer of the element whose property is pointed to."""
-    return item.path, item.pointer.rpartition("/")[0]
-
-
-def _rpc_of(path: str) -> str:
-    """The path of a file without what tells a request from its response."""
-    return path.removesuffix("Request.json").removesuffix("Response.json")
-
-
-def _edited_rpcs(finding: Finding) -> set[str]:
-    return {_rpc_of(edit.path) for edit in finding.fix.edits} if finding.fix else set()
-
-
-def without_collisions(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings whose fixes do not collide with the fixes of earlier findings."""
-    edits_by_path: dict[str, Edits] = {}
-    compatible: list[Finding] = []
-    for finding in findings:
-        edits = finding.fix.edits if finding.fix else ()
-        if not any(edit.path in edits_by_path and edits_by_path[edit.path].collides(edit) for edit in edits):
-            compatible.append(finding)
-            for edit in edits:
-                edits_by_path.setdefault(edit.path, Edits()).add(edit)
-    return compatible
-
-
-def _fixed_findings(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings that are gone; of several of a rule in one file, those without their fingerprint, then with a fix.
-
-    A fix may change the names that lead to another finding, and with them its fingerprint: the numbers tell.
-    """
-    remaining = Counter((item.rule, item.path) for item in after)
-    fingerprints = {item.fingerprint for item in after}
-    findings: list[Finding] = []
-    for item in sorted(before, key=lambda item: (item.fingerprint not in fingerprints, item.fix is not None)):
-        if remaining[item.rule, item.path] > 0:
-            remaining[item.rule, item.path] -= 1
-        else:
-            findings.append(item)
-    return tuple(sorted(findings, key=lambda item: (item.path, item.line, item.column, item.rule)))
-
-
-HARMLESS: Final = ("none",)
-LIKELY: Final = ("none", "source", "semantics")
-"""What a change of a released version may break: nothing; or, if a person reviews it, what no byte shows."""
-
-
 class CheckedFiles(msgspec.Struct, frozen=True, dict=True):
-    """The files of a set, the findings of the rules that run, and those of all other rules."""
+    """The files of a set, the findings of the rules that run, and the findings of all other rules."""
 
     files: Files
-    own: Sequence[Finding]
-    others: Sequence[Finding] = ()
+    findings: Sequence[Finding]
+    other_findings: Sequence[Finding] = ()
 
     @property
-    def findings(self) -> Sequence[Finding]:
-        """All findings."""
-        return (*self.own, *self.others)
+    def all_findings(self) -> Sequence[Finding]:
+        """The findings of all rules."""
+        return (*self.findings, *self.other_findings)
 
     @cached_property
     def tree(self) -> Tree:
@@ -238,50 +69,264 @@ class Regression(NamedTuple):
         return f"{self.text} ({self.rule})" if self.rule else self.text
 
 
-def all_rules(configuration: Configuration) -> RuleSet:
-    """The rules of a configuration, and all others that are on, except those that it ignores."""
-    config = msgspec.structs.replace(
-        configuration.config, select=list(dict.fromkeys(("default", *configuration.config.select)))
+class FixedSet(msgspec.Struct, frozen=True):
+    """The result of fixing a set: the files that changed, before and after, and the findings that were fixed.
+
+    `refusals` are the findings whose fixes were not applied, each with what its fix would make worse, or with None if
+    its fix does not resolve the finding.
+    """
+
+    before: Files
+    after: Files
+    fixed: tuple[Finding, ...]
+    refusals: tuple[tuple[Finding, Regression | None], ...] = ()
+
+
+def fix_set(
+    files: Files,
+    check: Check,
+    *,
+    findings: Sequence[Finding] | None = None,
+    unsafe: bool = False,
+    check_other_rules: Check = lambda files: (),
+    releases: Releases | None = None,
+) -> FixedSet:
+    """Apply the safe fixes of the findings of `check`, and if `unsafe` is set the unsafe ones too.
+
+    Fixes that collide are applied in separate rounds. A fix that makes anything worse (see `regressions`) is not
+    applied. `findings` are the result of `check` for the files if the caller has it already. `check_other_rules` gives
+    the findings of the rules that `check` does not run. `releases` decide what is released, by default all versions.
+    """
+
+    def check_all(files: Files) -> CheckedFiles:
+        return CheckedFiles(files, check(files), check_other_rules(files))
+
+    before = CheckedFiles(files, check(files) if findings is None else findings, check_other_rules(files))
+    after = before
+    refusals: dict[str, tuple[Finding, Regression | None]] = {}
+    for _ in range(MAX_ROUNDS):
+        fixable_findings = [
+            finding
+            for finding in after.findings
+            if finding.fix and (unsafe or not _is_unsafe(finding)) and finding.fingerprint not in refusals
+        ]
+        batch = without_collisions(fixable_findings)
+        after, new_refusals = accept_fixes(after, batch, check_all, releases)
+        for finding, reason in new_refusals:
+            refusals[finding.fingerprint] = (finding, reason)
+        if len(new_refusals) == len(batch):  # no file has changed, and the next round would do the same
+            break
+
+    fixed_findings = _fixed_findings(before.findings, after.findings)
+    if not fixed_findings:  # findings that were above the limit of a file have taken the place of the fixed ones
+        after = before
+    changed_paths = [path for path, data in after.files.items() if files[path] != data]
+    return FixedSet(
+        before={path: files[path] for path in changed_paths},
+        after={path: after.files[path] for path in changed_paths},
+        fixed=fixed_findings,
+        refusals=tuple(refusals.values()),
     )
+
+
+def without_collisions(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings whose fixes do not collide with the fixes of earlier findings."""
+    edits_by_path: dict[str, Edits] = {}
+    compatible_findings: list[Finding] = []
+    for finding in findings:
+        edits = _edits(finding)
+        if any(edits_by_path.setdefault(edit.path, Edits()).collides(edit) for edit in edits):
+            continue
+        compatible_findings.append(finding)
+        for edit in edits:
+            edits_by_path[edit.path].add(edit)
+    return compatible_findings
+
+
+def accept_fixes(
+    before: CheckedFiles,
+    batch: Sequence[Finding],
+    check: Callable[[Files], CheckedFiles],
+    releases: Releases | None = None,
+) -> tuple[CheckedFiles, list[tuple[Finding, Regression | None]]]:
+    """The checked files after the fixes of a batch that make nothing worse, and the findings whose fixes are refused.
+
+    The fixes must not collide. Each refused finding comes with what its fix would make worse, or with None if its fix
+    does not resolve it.
+    """
+
+    def refuse(after: CheckedFiles, numbers: Collection[int]) -> dict[int, Regression | None]:
+        return _refuse_fixes(before, after, {number: batch[number] for number in numbers}, releases)
+
+    edits_by_number = {number: _edits(finding) for number, finding in enumerate(batch)}
+    after, refusals = apply_accepted(before, edits_by_number, check, refuse)
+    return after, [(batch[number], reason) for number, reason in refusals.items()]
+
+
+def apply_accepted(
+    before: CheckedFiles,
+    edits_by_fix: Mapping[FixId, Sequence[Edit]],
+    check: Callable[[Files], CheckedFiles],
+    refuse: Callable[[CheckedFiles, Collection[FixId]], Mapping[FixId, Reason]],
+) -> tuple[CheckedFiles, dict[FixId, Reason]]:
+    """The checked files after all fixes that are not refused, and the reasons why the others are.
+
+    A fix is a key of `edits_by_fix`; the edits of no two fixes collide. `refuse` takes the checked files after all
+    fixes that are not refused yet, and these fixes; it returns those to revert, with the reasons. Then the rest is
+    tried again. If the last round still refuses a fix, all fixes are refused.
+    """
+    refusals: dict[FixId, Reason] = {}
+    for _ in range(MAX_ROUNDS):
+        fixes = [fix for fix in edits_by_fix if fix not in refusals]
+        if not fixes:
+            return before, refusals
+        files = edit_files(before.files, [edit for fix in fixes for edit in edits_by_fix[fix]])
+        after = check(files) if files != before.files else before
+        new_refusals = refuse(after, fixes)
+        if not new_refusals:
+            return after, refusals
+        refusals |= new_refusals
+
+    last_reason = [*refusals.values()][-1]
+    return before, {fix: refusals.get(fix, last_reason) for fix in edits_by_fix}
+
+
+def edit_files(files: Files, edits: Iterable[Edit]) -> dict[str, bytes]:
+    """The files after the edits."""
+    edits_by_path: dict[str, list[Edit]] = {path: [] for path in files}
+    for edit in edits:
+        edits_by_path[edit.path].append(edit)
+    return {path: apply_edits(data, edits_by_path[path]) for path, data in files.items()}
+
+
+def _refuse_fixes(
+    before: CheckedFiles, after: CheckedFiles, findings: Mapping[int, Finding], releases: Releases | None
+) -> dict[int, Regression | None]:
+    """The numbers of the findings whose fixes are to be reverted, with what gets worse, or None if one fixes nothing.
+
+    `after` has the fixes of all the findings. A regression is blamed on the fixes of the same RPC, or on all fixes if
+    none edits that RPC: among them on those of the same element, else on the unsafe ones, else on all of them.
+    """
+    unsafe_numbers = [number for number, finding in findings.items() if _is_unsafe(finding)]
+    refusals: dict[int, Regression | None] = {}
+    for regression in regressions(before, after, unsafe=bool(unsafe_numbers), releases=releases):
+        rpc = _rpc_of(regression.path)
+        of_rpc = [number for number, finding in findings.items() if rpc in map(_rpc_of, _edited_paths(finding))]
+        suspects = of_rpc or [*findings]
+        of_element = [number for number in suspects if _element(findings[number]) == _element(regression)]
+        unsafe_suspects = [number for number in suspects if number in unsafe_numbers]
+        for number in of_element or unsafe_suspects or suspects:
+            refusals.setdefault(number, regression)
+
+    counts_before = Counter(_identity(finding) for finding in before.findings)
+    counts_after = Counter(_identity(finding) for finding in after.findings)
+    for number, finding in findings.items():
+        if counts_after[_identity(finding)] >= counts_before[_identity(finding)]:
+            refusals.setdefault(number, None)
+    return refusals
+
+
+def _edits(finding: Finding) -> tuple[Edit, ...]:
+    return finding.fix.edits if finding.fix else ()
+
+
+def _edited_paths(finding: Finding) -> set[str]:
+    return {edit.path for edit in _edits(finding)}
+
+
+def _is_unsafe(finding: Finding) -> bool:
+    return finding.fix is not None and finding.fix.applicability == "unsafe"
+
+
+def _identity(finding: Finding) -> tuple[str, str]:
+    return finding.fingerprint, finding.message
+
+
+def _element(item: Finding | Regression) -> tuple[str, str]:
+    """The path and the pointer of an element; the item points to one of its properties."""
+    return item.path, item.pointer.rpartition("/")[0]
+
+
+def _rpc_of(path: str) -> str:
+    """The part of a path that a request and its response share, such as `clients/Fetch`."""
+    return path.removesuffix("Request.json").removesuffix("Response.json")
+
+
+def _fixed_findings(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings that are gone: for each rule and file as many as there are fewer findings than before.
+
+    They are counted because a fix may rename an element, which changes the fingerprints of findings that remain. Those
+    whose fingerprint is still there count as remaining first, then those without a fix.
+    """
+    remaining_counts = Counter((finding.rule, finding.path) for finding in after)
+    remaining_fingerprints = {finding.fingerprint for finding in after}
+    likely_remaining_first = sorted(
+        before, key=lambda finding: (finding.fingerprint not in remaining_fingerprints, finding.fix is not None)
+    )
+    fixed_findings: list[Finding] = []
+    for finding in likely_remaining_first:
+        if remaining_counts[finding.rule, finding.path] > 0:
+            remaining_counts[finding.rule, finding.path] -= 1
+        else:
+            fixed_findings.append(finding)
+    return tuple(sorted(fixed_findings, key=lambda finding: (finding.path, finding.line, finding.column, finding.rule)))
+
+
+def all_rules(configuration: Configuration) -> RuleSet:
+    """The rules that a configuration selects, and those that run by default, without those that it ignores."""
+    selectors = list(dict.fromkeys(("default", *configuration.config.select)))
+    config = msgspec.structs.replace(configuration.config, select=selectors)
     return msgspec.structs.replace(configuration, config=config).rules()
 
 
 def regressions(
-    before: CheckedFiles, after: CheckedFiles, *, likely: bool = False, releases: Releases | None = None
+    before: CheckedFiles, after: CheckedFiles, *, unsafe: bool = False, releases: Releases | None = None
 ) -> Iterator[Regression]:
-    """What a change makes worse: what breaks in released versions, as `diff` has it, and new findings.
+    """What a change of files makes worse: what it breaks in released versions, as `diff` has it, and new findings.
 
-    Every stable version of `before` may be released. A change that is only `likely` right may break what no byte shows,
-    and anything in versions that no release has, if the `releases` are known.
+    All stable versions of `before` count as released. Only an `unsafe` change may break what no byte shows, and may
+    break anything in the versions that none of the `releases` has, if they are given.
     """
-    allowed_breaks, known_releases = (LIKELY, releases) if likely else (HARMLESS, None)
-    yield from breaks_between(before.tree, after.tree, allowed_breaks, known_releases)
+    if unsafe:
+        yield from breaks_between(before.tree, after.tree, UNSAFE_BREAKS, releases)
+    else:
+        yield from breaks_between(before.tree, after.tree)
     changed_paths = {path for path in after.files if before.files.get(path) != after.files[path]}
-    yield from worse_findings(before.findings, after.findings, changed_paths)
+    yield from worse_findings(before.all_findings, after.all_findings, changed_paths)
 
 
-def worse_findings(before: Sequence[Finding], after: Sequence[Finding], paths: Collection[str]) -> Iterator[Regression]:
-    """The findings that a rule has more often or more severely than before in a file that changed, or in the set.
+def worse_findings(
+    before: Sequence[Finding], after: Sequence[Finding], changed_paths: Collection[str]
+) -> Iterator[Regression]:
+    """The findings that a rule reports more often or more severely than before, in a changed file or in the whole set.
 
-    A finding that a rule reports once for the set may move from one file to another that did not change.
+    In a file that did not change a rule may report more, if it reports less in others: a finding about the set is
+    reported in one file, and may move to another.
     """
-    counts = [Counter(_levels(findings)) for findings in (before, after)]
-    more = counts[1] - counts[0]
-    totals = [Counter((rule, level) for rule, _, level in count.elements()) for count in counts]
+    levels_before, levels_after = _levels(before), _levels(after)
+    new_counts = Counter(levels_after) - Counter(levels_before)
+    risen_in_set = Counter((rule, level) for rule, _, level in levels_after)
+    risen_in_set -= Counter((rule, level) for rule, _, level in levels_before)
     previous = {(finding.fingerprint, finding.severity) for finding in before}
-    for finding in sorted(after, key=lambda finding: (finding.fingerprint, finding.severity) in previous):
+    new_findings_first = sorted(after, key=lambda finding: (finding.fingerprint, finding.severity) in previous)
+    for finding in new_findings_first:
         key = (finding.rule, finding.path, finding.severity)
-        rises = totals[1][finding.rule, finding.severity] > totals[0][finding.rule, finding.severity]
-        if more[key] > 0 and (rises or finding.path in paths):
-            more[key] -= 1
+        is_relevant = finding.path in changed_paths or (finding.rule, finding.severity) in risen_in_set
+        if new_counts[key] > 0 and is_relevant:
+            new_counts[key] -= 1
             yield Regression(finding.path, finding.rule, finding.message, finding.severity, finding.pointer)
 
 
-def _levels(findings: Iterable[Finding]) -> Iterator[tuple[str, str, str]]:
-    """Each finding at its severity and at all below: an error that was a warning is worse."""
-    for finding in findings:
-        for level in SEVERITIES[SEVERITIES.index(finding.severity) :]:
-            yield finding.rule, finding.path, level
+def _levels(findings: Iterable[Finding]) -> list[tuple[str, str, str]]:
+    """The rule, the path and the severity of each finding, and the same again with each lower severity.
+
+    So an error that was a warning counts as one more error, and a warning that was an error as nothing new.
+    """
+    return [
+        (finding.rule, finding.path, level)
+        for finding in findings
+        for level in SEVERITIES[SEVERITIES.index(finding.severity) :]
+    ]
 
 
 def tree_of(files: Files) -> Tree:
@@ -290,11 +335,12 @@ def tree_of(files: Files) -> Tree:
 
 
 def breaks_between(
-    old: Tree, new: Tree, allowed_breaks: Collection[str] = HARMLESS, releases: Releases | None = None
+    old: Tree, new: Tree, allowed_breaks: Collection[str] = SAFE_BREAKS, releases: Releases | None = None
 ) -> Iterator[Regression]:
-    """The changes that are errors or break something else than what is `allowed`, in messages that can be read.
+    """The changes that break something else than `allowed_breaks`, or are errors although they break something allowed.
 
-    A tagged field's default is what its absence means, as good as a byte, and its change an error.
+    Changes of messages whose ranges could not be read do not count. An error breaks what is allowed where a tagged
+    field gets another default: it breaks no byte, but it changes what the absence of the field means.
     """
     try:
         changes = compare_trees(old, new, releases=releases)
@@ -304,19 +350,19 @@ def breaks_between(
         return
     for change, finding in classified_changes:
         is_allowed = finding.breaks in allowed_breaks and (finding.breaks == "none" or finding.severity != "error")
-        if not is_allowed and _was_readable(change, is_release=releases is not None):
+        if not is_allowed and _was_readable(change, has_releases=releases is not None):
             yield Regression(finding.path, finding.rule, finding.message, pointer=finding.pointer)
 
 
-def _was_readable(change: Change, *, is_release: bool) -> bool:
-    """Whether the ranges and the type that the change is about could be read; else there are no bytes to keep.
+def _was_readable(change: Change, *, has_releases: bool) -> bool:
+    """Whether the ranges and the type that changed could be read before; else there were no bytes to preserve.
 
-    No flexible versions mean none in an old release; in other definitions they are missing.
+    A release may be so old that it has no flexibleVersions, which means none; elsewhere they are missing by mistake.
     """
     message = change.former
     if message is None or message.valid_problem or message.flexible_problem:
         return False
-    if not (is_release or message.declares_flexible):
+    if not has_releases and not message.declares_flexible:
         return False
     field = change.fields[0]
     return field is None or field.is_primitive or field.struct is not None

@@ -1,10 +1,9 @@
-"""Edits of one definition, collected property by property; and the texts of header maps, notes and new fields."""
+"""Edits of one definition, collected property by property; and the texts of header maps and comments."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from kiplint.model.headers import HeaderMap
 from kiplint.model.message import Message
@@ -23,16 +22,18 @@ MESSAGE: Final = (
     "apiKey", "type", "listeners", "name", "validVersions", "deprecatedVersions", "flexibleVersions",
     "headerVersions", "latestVersionUnstable", "fields", "commonStructs",
 )  # fmt: skip
+"""The properties of a message in the order in which Kafka writes them."""
 FIELD: Final = (
     "name", "type", "versions", "nullableVersions", "flexibleVersions", "taggedVersions", "tag", "default", "mapKey",
     "ignorable", "entityType", "zeroCopy", "about", "fields",
 )  # fmt: skip
+"""The properties of a field in the order in which Kafka writes them."""
 
 
 class MessageEdits:
-    """The edits of the file of a message. Values are JSON; pointers refer to the file before the edits.
+    """Collects the edits of the file of a message. Pointers are JSON pointers into the file before the edits.
 
-    `actions` and `notes` say what was done beyond a new version, and what a person has to review.
+    `actions` say what a migration does beside adding a version, and `notes` what a person has to review.
     """
 
     def __init__(self, message: Message) -> None:
@@ -48,11 +49,15 @@ class MessageEdits:
         return tuple(sorted(self._edits, key=lambda edit: (edit.start, edit.end)))
 
     def put(self, key: str, value: str, pointer: str = "") -> None:
-        """Set a property of the message, or of the object at a pointer, which must exist; new or not."""
+        """Add a property, or replace its value, in the message or in the object at `pointer`. The value is JSON."""
         self.add(set_property(self.document, self.node(pointer), key, value, FIELD if pointer else MESSAGE))
 
+    def put_comment(self, comment: str) -> None:
+        """Add a comment, such as `Version 3 adds Epoch.`, above validVersions."""
+        self.add([comment_edit(self.document, self.node("/validVersions"), comment)])
+
     def rename(self, pointer: str, key: str) -> None:
-        """Rename the property at a pointer, which must exist."""
+        """Rename the property at `pointer`."""
         self.add([rename_key(self.document, self.node(pointer), key)])
 
     def add(self, edits: Iterable[Edit]) -> None:
@@ -60,41 +65,37 @@ class MessageEdits:
         self._edits += edits
 
     def node(self, pointer: str) -> Node:
-        """The value at a pointer, which must exist."""
+        """The value at `pointer`, which must exist."""
         node = self.document.find(pointer)
         assert node is not None, f"{self.message.file} has no {pointer}"
         return node
 
 
-def set_property(
-    document: Document, container: Node, key: str, value: str, order: Sequence[str] = ()
-) -> tuple[Edit, ...]:
-    """Edits that give a property of an object a value as JSON; a new property takes its place in `order`."""
+def set_property(document: Document, container: Node, key: str, value: str, order: Sequence[str]) -> tuple[Edit, ...]:
+    """The edits that add a property to an object, or replace its value. The value is JSON.
+
+    `order` has the keys of such an object, `MESSAGE` or `FIELD`; a new property is put after those that come before it.
+    """
     node = document.child(container, key)
     if node is None:
         return insert_property(document, container, key, value, order)
-    return (replace_value(document, node, value.replace("\n", "\n" + document.indent(node.key_start))),)
+    indent = document.indent(node.key_start)
+    return (replace_value(document, node, value.replace("\n", f"\n{indent}")),)
 
 
-def map_text(entries: HeaderMap, unit: str) -> str:
-    """The map as JSON, a range a line, to be indented like its property."""
-    lines = [f'{unit}"{versions}": "{header}"' for versions, header in entries]
+def map_text(entries: HeaderMap, indent_unit: str) -> str:
+    """The value of headerVersions as JSON, a line for each range; the lines are indented by `indent_unit` alone."""
+    lines = [f'{indent_unit}"{versions}": "{header}"' for versions, header in entries]
     return "{\n" + ",\n".join(lines) + "\n}"
 
 
-def note_edit(document: Document, note: str) -> tuple[Edit, ...]:
-    """The note right above validVersions, after a line `//` if a comment is there; none without validVersions."""
-    node = document.find("/validVersions")
-    if node is None:
-        return ()
-    number = document.lines.line_of(start_of(node)) - 1
-    above = document.lines.line(number).strip() if number else ""
-    is_continued = above.startswith("//") and above != "//" and document.begins_line(start_of(node))
-    return (insert_comment(document, node, ["", note] if is_continued else [note]),)
+def comment_edit(document: Document, valid_versions: Node, comment: str) -> Edit:
+    """The edit that writes a comment above the property validVersions.
 
-
-def field_text(document: Document, properties: Mapping[str, Any]) -> str:
-    """The text of a field as Kafka writes it: its properties in their order, and the description on a line below."""
-    parts = {key: f'"{key}": {json.dumps(properties[key])}' for key in sorted(properties, key=FIELD.index)}
-    about = parts.pop("about")
-    return f"{{ {', '.join(parts.values())},\n{document.indent_unit}{about} }}"
+    If a comment is already there, an empty comment line goes between the two, as in Kafka's files.
+    """
+    start = start_of(valid_versions)
+    line_above = document.lines.line_of(start) - 1
+    text_above = document.lines.line(line_above).strip() if line_above else ""
+    follows_comment = text_above.startswith("//") and text_above != "//" and document.begins_line(start)
+    return insert_comment(document, valid_versions, ["", comment] if follows_comment else [comment])

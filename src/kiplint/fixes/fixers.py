@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.finding import Fix
 from kiplint.engine.ruleset import Violation
-from kiplint.fixes.edits import FIELD, MESSAGE, map_text, note_edit, set_property
+from kiplint.fixes.edits import FIELD, MESSAGE, comment_edit, map_text, set_property
 from kiplint.model.fields import Field
 from kiplint.model.headers import HeaderRange, derived_header, derived_map
 from kiplint.model.message import Message
@@ -287,8 +287,8 @@ def lagging_message(case: FixerCase) -> Fix | None:
     versions = replace_value(document, node, f'"{VersionRange.of(valid.lowest, highest)}"')
     next_version = valid.highest + 1
     words = f"Versions {next_version} to {highest} come" if next_version < highest else f"Version {highest} comes"
-    note = note_edit(document, f"{words} with the {'response' if message is rpc.request else 'request'}.")
-    return case.unsafe([versions, *note])
+    partner = "response" if message is rpc.request else "request"
+    return case.unsafe([versions, comment_edit(document, node, f"{words} with the {partner}.")])
 
 
 # Header versions

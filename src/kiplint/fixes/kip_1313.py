@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from kiplint.compat.rollout import INSTANCE_ID, WITH_FIELDS, rollout
-from kiplint.engine.finding import Finding
-from kiplint.fixes.edits import MessageEdits, field_text, note_edit
+from kiplint.fixes.apply import CheckedFiles
+from kiplint.fixes.edits import MessageEdits, map_text
 from kiplint.fixes.migration import (
     HEADER,
-    HEADER_MISSING,
     Migration,
     MigrationRow,
     State,
@@ -20,198 +19,238 @@ from kiplint.fixes.migration import (
     migration_of,
     rpc_names,
 )
-from kiplint.fixes.new_version import add_version, declare, declared_map, obstacle
-from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, HeaderMap, derived_map, header_of
+from kiplint.fixes.new_version import (
+    add_version,
+    declared_map,
+    unreadable_versions,
+    unusable_flexible_versions,
+    why_no_new_version,
+)
+from kiplint.model.headers import (
+    API_VERSIONS,
+    WITH_INSTANCE_ID,
+    HeaderMap,
+    derived_header,
+    derived_map,
+    header_of,
+)
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc, SchemaSet
-from kiplint.text.edit import insert_item
+from kiplint.text.edit import insert_item, replace_value
 from kiplint.versions import VersionRange
 
 _ABOUT: Final = "The client instance ID, which tells this client from all other instances of its application."
+_HEADER_MISSING: Final = "kip-1313/header-missing"
 MISROUTING: Final = 5
-"""The version of ApiVersions that KIP-1242 brings, behind header 2."""
+"""The version of ApiVersions that KIP-1242 adds, which still uses request header 2."""
 
 
 def migrate(schemas: SchemaSet, *, only: Collection[str] = (), only_declare: bool = False) -> Migration:
-    """The edits that bring a set to KIP-1313, even if some of its RPCs conform; empty if all do.
+    """The edits that bring a set to KIP-1313; there are none for what conforms already.
 
-    `only` names RPCs; the others get no version, but declare their headers, as all have to once some do.
-    `only_declare` adds the headers that versions have, and no version.
+    `only` names RPCs, such as `Fetch`. The others get no version, but declare their headers if any RPC does, as then
+    all have to. `only_declare` adds headerVersions as flexibleVersions implies them, and no version.
     """
     rpcs = sorted(client_rpcs(schemas), key=lambda rpc: rpc.name)
     selected_rpcs = [rpc for rpc in rpcs if not only or rpc.name in only]
-    parts: list[Migration] = []
-    if any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in selected_rpcs) and not only_declare:
-        parts.append(_add_instance_id(schemas.request_header))
-    selected_parts = [
-        _declare_only(rpc) if only_declare or rpc.rpc_name in FROZEN else _add_header(rpc) for rpc in selected_rpcs
+    other_rpcs = [rpc for rpc in rpcs if only and rpc.name not in only]
+    selected_migrations = [
+        _declare_only(rpc) if only_declare or rpc.rpc_name in FROZEN else _migrate_rpc(rpc) for rpc in selected_rpcs
     ]
-    parts += selected_parts
-    if schemas.declares_headers or any(part.files for part in selected_parts):
-        others = [_declare_only(rpc) for rpc in rpcs if rpc not in selected_rpcs]
-        parts += [part for part in others if part.files or part.rows[0].state == "left"]
-    return join(parts)
+    migrations = [*selected_migrations]
+    if not only_declare and any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in selected_rpcs):
+        migrations.insert(0, _migrate_request_header(schemas.request_header))
+    if schemas.declares_headers or any(migration.files for migration in selected_migrations):
+        others = [_declare_only(rpc) for rpc in other_rpcs]
+        migrations += [migration for migration in others if migration.files or migration.rows[0].state == "left"]
+    return join(migrations)
 
 
-def _add_instance_id(message: Message | None) -> Migration:
-    """RequestHeader with the version and the field in it; nothing when it has both."""
+def unmet_goals(before: CheckedFiles, after: CheckedFiles) -> Iterator[tuple[str, str]]:
+    """The names of the RPCs that do not conform to KIP-1313 after a migration, each with a reason.
+
+    The reason is an error in a file of the RPC or what `kiplint rollout` says of it. It also is that flexibleVersions
+    was missing before: nobody knows which headers the versions have then.
+    """
+    new_set = after.tree.sets[""]
+    failing_rows = [row for row in rollout(new_set, before.tree.sets[""]) if row.status in ("wrong", "missing")]
+    header_rows = [row for row in failing_rows if row.message_name == HEADER]
+    if header_rows:
+        yield HEADER, header_rows[0].message
+    for row in failing_rows:
+        yield row.name, "RequestHeader is first" if row in header_rows else row.message
+
+    names_by_path = rpc_names(new_set)
+    without_flexible = [finding for finding in before.findings if finding.rule == "versions/flexible-missing"]
+    for finding in (*after.findings, *without_flexible):
+        if finding.severity == "error" and finding.rule != _HEADER_MISSING and finding.path in names_by_path:
+            yield names_by_path[finding.path], f"{finding.message} ({finding.rule})"
+
+
+def _migrate_request_header(message: Message | None) -> Migration:
+    """Add version 3 and ClientInstanceId to RequestHeader, `message`, if it lacks them."""
     version = WITH_INSTANCE_ID
     before = str(message.valid) if message else ""
     if message is None or not message.valid or message.valid.highest < version - 1:
         note = "RequestHeader is not among the files: give it version 3 with ClientInstanceId"
         if message:
             note = f"RequestHeader has versions {before}: version {version} does not follow them"
-        return Migration(rows=(MigrationRow(HEADER, -1, "left", before, before, {}, (), (note,)),))
+        return Migration(rows=(MigrationRow(HEADER, -1, "left", before, before, look=(note,)),))
+
     edits = MessageEdits(message)
     document = edits.document
-    actions: list[str] = []
     if version not in message.valid:
         edits.put("validVersions", f'"{VersionRange.of(message.valid.lowest, version)}"')
-        edits.add(note_edit(document, f"Version {version} adds ClientInstanceId (KIP-1313)."))
-        actions.append(f"version {version}")
+        edits.put_comment(f"Version {version} adds ClientInstanceId (KIP-1313).")
+        edits.actions.append(f"version {version}")
     fields = document.find("/fields")
     if INSTANCE_ID not in message.by_name and fields is not None:
-        field = {"name": INSTANCE_ID, "type": "uuid", "versions": f"{version}+", "about": _ABOUT}
-        last = fields.children[-1] if fields.children else None
-        edits.add(insert_item(document, fields, field_text(document, field), last))
-        actions.append(INSTANCE_ID)
+        properties = f'"name": "{INSTANCE_ID}", "type": "uuid", "versions": "{version}+"'
+        text = f'{{ {properties},\n{document.indent_unit}"about": "{_ABOUT}" }}'
+        last_field = fields.children[-1] if fields.children else None
+        edits.add(insert_item(document, fields, text, last_field))
+        edits.actions.append(INSTANCE_ID)
     after = str(VersionRange.of(message.valid.lowest, max(version, message.valid.highest)))
-    files = file_edits([edits])
-    state: State = "migrated" if files else "unchanged"
-    return Migration(files, (MigrationRow(HEADER, -1, state, before, after, {}, tuple(actions)),))
+    state: State = "migrated" if edits.edits else "unchanged"
+    row = MigrationRow(HEADER, -1, state, before, after, done=tuple(edits.actions))
+    return Migration(file_edits([edits]), (row,))
 
 
-def unmet(
-    old: SchemaSet, new: SchemaSet, old_findings: Sequence[Finding], new_findings: Sequence[Finding]
-) -> Iterator[tuple[str, str]]:
-    """The RPCs that are not at the goal after a migration, each with the reason: an error, or its row in the rollout.
+def _migrate_rpc(rpc: Rpc) -> Migration:
+    """Give an RPC a version with request header 3, and declare all its headers.
 
-    Flexible versions that are missing, as the `old_findings` have it, leave open which headers the versions have.
+    The version is a new one, unless the latest is unstable: that one then gets the header. Nothing changes if the
+    latest version uses the header already.
     """
-    rows = [row for row in rollout(new, old) if row.status in ("wrong", "missing")]
-    of_header = [row for row in rows if row.message_name == HEADER]
-    if of_header:
-        yield HEADER, of_header[0].message
-    for row in rows:
-        yield row.name, "RequestHeader is first" if row in of_header else row.message
-    owners = rpc_names(new)
-    without_flexible = [finding for finding in old_findings if finding.rule == "versions/flexible-missing"]
-    for finding in (*new_findings, *without_flexible):
-        if finding.severity == "error" and finding.rule != HEADER_MISSING and finding.path in owners:
-            yield owners[finding.path], f"{finding.message} ({finding.rule})"
-
-
-def _add_header(rpc: Rpc) -> Migration:
-    """The version of an RPC behind request header 3, new unless the latest is unstable, and the header maps."""
     request, response = rpc.request, rpc.response
-    problem = _obstacle(rpc)
-    if rpc.is_dead:
+    if rpc.is_dead and not unreadable_versions(rpc):
         return migration_of(rpc, "dead")
-    if problem or request is None or response is None:
-        return migration_of(rpc, "left", notes=[problem])
-    at_goal = header_of(request, request.valid.highest) >= WITH_INSTANCE_ID and request.declares_headers
-    version = max(request.valid.highest + (not at_goal and not request.unstable), response.valid.highest)
+    obstacle = why_no_new_version(rpc)
+    if obstacle or request is None or response is None:
+        return migration_of(rpc, "left", notes=[obstacle])
+
+    uses_header = header_of(request, request.valid.highest) >= WITH_INSTANCE_ID and request.declares_headers
+    changes_unstable = request.unstable and not uses_header
+    version = request.valid.highest if uses_header or request.unstable else request.valid.highest + 1
+    version = max(version, response.valid.highest)
+
+    request_edits, response_edits = MessageEdits(request), MessageEdits(response)
+    for edits, new_header in ((request_edits, WITH_INSTANCE_ID), (response_edits, None)):
+        message = edits.message
+        header = new_header
+        if message.valid.highest < version or changes_unstable:
+            if version not in message.flexible and header is None:
+                header = derived_header(message, version, flexible=VersionRange.of(version))
+            _change_version(edits, version, new_header)
+        _declare_headers(edits, version, header)
+
     notes: list[str] = []
     if rpc.api_key == API_VERSIONS and version == MISROUTING and "ClusterId" not in request.by_name:
         notes.append(f"version {version} of Apache Kafka has ClusterId and NodeId (KIP-1242): add them first")
-    all_edits = [MessageEdits(request), MessageEdits(response)]
-    for edits, header in zip(all_edits, (WITH_INSTANCE_ID, None), strict=True):
-        flexible = edits.message.flexible
-        if edits.message.valid.highest < version or (not at_goal and request.unstable):
-            flexible |= VersionRange.of(version)
-            _change_version(edits, version, header)
-        _complete_map(edits, version, header, flexible)
-    is_changed = any(edits.edits for edits in all_edits)
+    if not request_edits.edits and not response_edits.edits:
+        return migration_of(rpc, "unchanged", notes=notes)
     stays_unstable = request.unstable and version == request.valid.highest
-    actions = [f"version {version} stays unstable"] if is_changed and stays_unstable else []
-    return migration_of(rpc, "migrated" if is_changed else "unchanged", all_edits, actions, notes)
+    actions = [f"version {version} stays unstable"] if stays_unstable else []
+    return migration_of(rpc, "migrated", [request_edits, response_edits], actions, notes)
 
 
 def _change_version(edits: MessageEdits, version: int, header: int | None) -> None:
-    """Give a message the version if it lacks it, flexible and without the id that the header has."""
+    """Make a version flexible and remove the client instance id from it; add the version if the message lacks it.
+
+    `header` is the request header that carries the id instead, None for a response.
+    """
     message = edits.message
     parts: list[str] = []
     if version not in message.flexible:
         edits.put("flexibleVersions", f'"{VersionRange.of(version)}"')
         edits.actions.append(f"version {version} is the first flexible one")
         parts.append("is the first flexible version")
-    if _drop_id(edits, version):
+    if _remove_id(edits, version):
         edits.actions.append(f"{INSTANCE_ID} leaves {message.name}")
         parts.append(f"removes {INSTANCE_ID}" + (f", which request header {header} carries" if header else ""))
     elif header:
         parts.append(f"uses request header {header}, which carries {INSTANCE_ID}")
     text = " and ".join(parts) or f"is the same as version {message.valid.highest}"
-    note = f"Version {version} {text} (KIP-1313)."
+    comment = f"Version {version} {text} (KIP-1313)."
     if message.valid.highest < version:
-        add_version(edits, version, note, ending=(INSTANCE_ID,) if message.name in WITH_FIELDS else ())
+        ending_fields = [INSTANCE_ID] if message.name in WITH_FIELDS else []
+        add_version(edits, version, comment, ending_fields=ending_fields)
     elif parts:
-        edits.add(note_edit(edits.document, note))
+        edits.put_comment(comment)
 
 
-def _drop_id(edits: MessageEdits, version: int) -> bool:
-    """Whether the version has no ClientInstanceId and the one before has; a field that goes on is ended."""
+def _remove_id(edits: MessageEdits, version: int) -> bool:
+    """Let ClientInstanceId of a telemetry message end before a version; return whether the version before has it."""
     message = edits.message
     field = message.by_name.get(INSTANCE_ID) if message.name in WITH_FIELDS else None
-    if field is None or not field.versions or version - 1 not in field.versions:
+    if field is None or version - 1 not in field.versions:
         return False
     if version in field.versions:
         edits.put("versions", f'"{field.versions - VersionRange.of(version)}"', field.pointer)
     return True
 
 
-def _complete_map(edits: MessageEdits, version: int, header: int | None, flexible: VersionRange) -> None:
-    """Declare the headers of a message with these flexible versions; from the version on it has `header`, if given."""
+def _declare_headers(edits: MessageEdits, version: int | None = None, header: int | None = None) -> None:
+    """Declare the headers that the versions of a message have; from `version` on they have `header`, unless None.
+
+    Nothing changes if the message declares exactly these already. Entries that are there keep their comments.
+    """
     message = edits.message
-    entries = declared_map(message) if message.declares_headers and message.header_ranges else None
-    if header is None and version not in message.flexible:
-        header = derived_map(message, flexible)[-1][1]
-    after = entries or derived_map(message)
-    if header is not None:
-        after = _with_header(after, version, header)
-    if after != entries:
-        declare(edits, after)
+    declared = declared_map(message)
+    entries = declared or derived_map(message)
+    if version is not None and header is not None:
+        entries = _with_header(entries, version, header)
+    if entries == declared:
+        return
+    if declared is None:
+        edits.put("headerVersions", map_text(entries, edits.document.indent_unit))
+        return
+
+    declared_ranges = {entry.versions.lowest: entry for entry in message.header_ranges}
+    for versions, number in entries:
+        entry = declared_ranges.get(versions.lowest)
+        if entry is None:
+            edits.put(str(versions), f'"{number}"', "/headerVersions")
+            continue
+        if entry.versions != versions:
+            edits.rename(entry.pointer, str(versions))
+        if entry.header != number:
+            edits.add([replace_value(edits.document, edits.node(entry.pointer), f'"{number}"')])
 
 
 def _with_header(entries: HeaderMap, version: int, header: int) -> HeaderMap:
-    """The map in which all versions from `version` on have `header`; the same when they have it already."""
-    if any(version in versions and versions.open and old == header for versions, old in entries):
-        return entries
-    new = VersionRange.of(version)
-    return (*((versions - new, old) for versions, old in entries if versions - new), (new, header))
+    """The header map in which all versions from `version` on have `header`; the same map if they have it already."""
+    for versions, old_header in entries:
+        if version in versions and versions.open and old_header == header:
+            return entries
+    new_versions = VersionRange.of(version)
+    earlier_entries = [(versions - new_versions, old_header) for versions, old_header in entries]
+    return (*((versions, old_header) for versions, old_header in earlier_entries if versions), (new_versions, header))
 
 
 def _declare_only(rpc: Rpc) -> Migration:
     """Declare the headers that the request and the response have, as far as they have valid versions."""
-    state: State = "exempt" if rpc.rpc_name in FROZEN else "dead" if rpc.is_dead else "declared"
     all_edits: list[MessageEdits] = []
     notes: list[str] = []
+    if reason := unreadable_versions(rpc):
+        notes.append(reason)
     for message in (rpc.request, rpc.response):
         if message is None or not message.valid or message.header_ranges:
             continue
-        if problem := _flexible_problem(message):
-            notes.append(problem)
+        if reason := unusable_flexible_versions(message):
+            notes.append(reason)
             continue
         edits = MessageEdits(message)
-        declare(edits, derived_map(message))
+        _declare_headers(edits)
         all_edits.append(edits)
-    if state == "declared" and not all_edits:
-        state = "left" if notes else "unchanged"
+
+    state: State
+    if rpc.rpc_name in FROZEN:
+        state = "exempt"
+    elif all_edits:
+        state = "declared"
+    elif notes:
+        state = "left"
+    else:
+        state = "dead" if rpc.is_dead else "unchanged"
     return migration_of(rpc, state, all_edits, ["its headers are declared"] if all_edits else [], notes)
-
-
-def _obstacle(rpc: Rpc) -> str:
-    """Why the version cannot be added, or empty."""
-    if problem := obstacle(rpc):
-        return problem
-    for message in filter(None, (rpc.request, rpc.response)):
-        if message.header_ranges and declared_map(message) is None:
-            return f"headerVersions of {message.name} have gaps or mistakes: fix them first"
-        if problem := _flexible_problem(message):
-            return problem
-    return ""
-
-
-def _flexible_problem(message: Message) -> str:
-    if message.flexible_problem or (message.flexible and not message.flexible.open):
-        return f"flexibleVersions of {message.name} is {message.spec.flexible_versions!r}, which is not an open range"
-    return ""

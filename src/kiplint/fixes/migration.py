@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
-from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
-from kiplint.fixes.apply import CheckedFiles, Files, Regression, apply, regressions, tree_of
+from kiplint.fixes.apply import CheckedFiles, Files, apply_accepted, regressions, worse_findings
 from kiplint.fixes.edits import MessageEdits
 from kiplint.model.headers import header_map
 from kiplint.model.message import Message
@@ -60,40 +61,47 @@ class Migration(msgspec.Struct, frozen=True):
 
 def join(migrations: Iterable[Migration]) -> Migration:
     """One migration of several that have no file in common."""
-    parts = [*migrations]
-    return Migration(
-        tuple(file for part in parts for file in part.files), tuple(row for part in parts for row in part.rows)
-    )
+    files: list[FileEdits] = []
+    rows: list[MigrationRow] = []
+    for migration in migrations:
+        files += migration.files
+        rows += migration.rows
+    return Migration(tuple(files), tuple(rows))
 
 
-def file_edits(edits_of_messages: Iterable[MessageEdits]) -> tuple[FileEdits, ...]:
-    """The files of messages that have edits."""
-    pairs = [(edits.message, edits.edits) for edits in edits_of_messages]
+def file_edits(all_edits: Iterable[MessageEdits]) -> tuple[FileEdits, ...]:
+    """The changed files, of messages with and without edits."""
     return tuple(
-        FileEdits(message.file, edits, message.data, apply_edits(message.data, edits))
-        for message, edits in pairs
-        if edits
+        FileEdits(edits.message.file, edits.edits, edits.message.data, apply_edits(edits.message.data, edits.edits))
+        for edits in all_edits
+        if edits.edits
     )
 
 
 def migration_of(
     rpc: Rpc,
     state: State,
-    edits_of_messages: Sequence[MessageEdits] = (),
+    all_edits: Sequence[MessageEdits] = (),
     actions: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> Migration:
-    """The migration of an RPC; its row has the versions that the RPC has now, and what the edits of messages say."""
+    """The migration of one RPC, with the edits of its messages.
+
+    Its row has the versions before the migration; `verify` puts the new ones in. It also has the actions and the notes
+    of the edits, beside those of the whole RPC.
+    """
     message = rpc.request or rpc.response
     valid = str(message.valid) if message else "none"
     headers = _headers(message) if message else {}
-    done = dict.fromkeys([*(action for edits in edits_of_messages for action in edits.actions), *actions])
-    more = (f"{edits.message.name}: {note}" for edits in edits_of_messages for note in edits.notes)
-    row = MigrationRow(rpc.name, rpc.api_key, state, valid, valid, headers, tuple(done), (*notes, *more))
-    return Migration(file_edits(edits_of_messages), (row,))
+    all_actions = [*(action for edits in all_edits for action in edits.actions), *actions]
+    unique_actions = tuple(dict.fromkeys(all_actions))
+    all_notes = (*notes, *(f"{edits.message.name}: {note}" for edits in all_edits for note in edits.notes))
+    row = MigrationRow(rpc.name, rpc.api_key, state, valid, valid, headers, unique_actions, all_notes)
+    return Migration(file_edits(all_edits), (row,))
 
 
 def _headers(message: Message) -> dict[str, int]:
+    """The header version by range of the message's versions, such as `{"0-8": 1, "9+": 2}`."""
     return {str(versions): header for versions, header in header_map(message)}
 
 
@@ -103,113 +111,109 @@ def client_rpcs(schemas: SchemaSet) -> list[Rpc]:
 
 
 def rpc_names(schemas: SchemaSet) -> dict[str, str]:
-    """By path: the RPC that a file is the request or the response of; for the request header its own name."""
-    messages = [(message, rpc.name) for rpc in client_rpcs(schemas) for message in (rpc.request, rpc.response)]
-    return {message.file: name for message, name in ((schemas.request_header, HEADER), *messages) if message}
+    """By path of a request or a response the name of its RPC, such as `Fetch`; by path of RequestHeader that name."""
+    names = {}
+    for rpc in client_rpcs(schemas):
+        for message in (rpc.request, rpc.response):
+            if message:
+                names[message.file] = rpc.name
+    if schemas.request_header:
+        names[schemas.request_header.file] = HEADER
+    return names
 
 
-MOST_REASONS: Final = 5
-HEADER_MISSING: Final = "kip-1313/header-missing"
+MAX_REASONS: Final = 5
 HEADER: Final = "RequestHeader"
 NOTHING: Final = "no RPC can be migrated, so nothing is"
 
-Goal = Callable[[SchemaSet, SchemaSet, Sequence[Finding], Sequence[Finding]], Iterable[tuple[str, str]]]
-"""Takes a set before and after a migration, and the findings of both; returns the RPCs that miss the goal, and why."""
+Goal = Callable[[CheckedFiles, CheckedFiles], Iterable[tuple[str, str]]]
+"""Takes the files before and after a migration; returns the names of the RPCs that miss its goal, with the reasons."""
 
 
-def prove(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal | None = None) -> Migration:
-    """The migration without the RPCs that it would make worse, or that would miss its goal: these are left, with why.
+def verify(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal | None = None) -> Migration:
+    """The migration without the RPCs whose edits would make the set worse or would miss the goal.
 
-    The rows of the others have the versions and headers of the migrated files, and new warnings and infos. Where no RPC
-    is left to migrate, nothing is written.
+    The rows of these RPCs have the state `left` and the reasons. The other rows have the versions and headers that the
+    files have then, and new warnings and infos. Where no RPC is left to migrate, nothing is written.
     """
 
-    def check(data: Files) -> CheckedFiles:
-        inputs = (SchemaFile(file.path, data[file.path]) for file in files.files)
+    def check(data_by_path: Files) -> CheckedFiles:
+        inputs = (SchemaFile(file.path, data_by_path[file.path]) for file in files.files)
         result = check_set(inputs, rules, directory=files.directory, single_file=files.single_file)
-        return CheckedFiles(data, result.findings)
+        return CheckedFiles(data_by_path, result.findings)
+
+    def refuse(after: CheckedFiles, names: Collection[str]) -> dict[str, list[str]]:
+        return _refuse_rpcs(before, after, migration, names, goal)
 
     before = check({file.path: file.data for file in files.files})
-    owners = rpc_names(before.tree.sets[""])
-    edits: dict[str, list[Edit]] = {row.name: [] for row in migration.rows if row.state != "left"}
+    names_by_path = rpc_names(before.tree.sets[""])
+    edits_by_name: dict[str, list[Edit]] = {row.name: [] for row in migration.rows if row.state != "left"}
     for file in migration.files:
-        edits.setdefault(owners.get(file.path, ""), []).extend(file.edits)
-    worse: list[Regression] = []
+        edits_by_name[names_by_path[file.path]] += file.edits
+    after, reasons_by_name = apply_accepted(before, edits_by_name, check, refuse)
 
-    def refuse(data: Files, names: Collection[str]) -> dict[str, list[str]]:
-        nonlocal worse
-        after = check(data) if data != before.files else before
-        worse = list(regressions(before, after)) if after is not before else []
-        reasons = _reasons(worse, owners, {row.name for row in migration.rows} - {*names})
-        for name, why in _missed(goal, before, after, migration.rows) if goal else ():
-            reasons.setdefault(name, []).append(why)
-        return _blame(reasons, {name: edits[name] for name in names}, migration.rows)
+    changed_files = tuple(file for file in migration.files if after.files[file.path] == file.after)
+    changed_paths = {file.path for file in changed_files}
+    notices: dict[str, list[str]] = defaultdict(list)
+    for regression in worse_findings(before.findings, after.findings, changed_paths):
+        if regression.severity != "error" and regression.path in names_by_path:
+            notices[names_by_path[regression.path]].append(str(regression))
 
-    data, refusals = apply(before.files, edits, refuse)
-    now = tree_of(data).sets[""]
-    requests = {rpc.name: rpc.request for rpc in client_rpcs(now)} | {HEADER: now.request_header}
-    notices = [(owners.get(item.path), str(item)) for item in worse if item.severity != "error"]
-    rows = (
-        _as_left(row, refusals.get(row.name, ()))
-        if row.state == "left" or row.name in refusals
-        else _as_made(row, requests.get(row.name), [text for name, text in notices if name == row.name])
-        for row in migration.rows
-    )
-    return Migration(tuple(file for file in migration.files if data[file.path] == file.after), tuple(rows))
+    schemas = after.tree.sets[""]
+    messages = {HEADER: schemas.request_header, **{rpc.name: rpc.request for rpc in client_rpcs(schemas)}}
+    rows: list[MigrationRow] = []
+    for row in migration.rows:
+        message = messages.get(row.name)
+        if row.state == "left" or row.name in reasons_by_name:
+            rows.append(_left_row(row, reasons_by_name.get(row.name, [])))
+        elif message is None:
+            rows.append(row)
+        else:
+            headers = _headers(message) if message.is_rpc else {}
+            look = (*row.look, *notices[row.name])
+            rows.append(replace(row, versions=str(message.valid), header_versions=headers, look=look))
+    return Migration(changed_files, tuple(rows))
 
 
-def _reasons(
-    worse: Iterable[Regression], owners: Mapping[str, str], refused_names: Collection[str]
+def _refuse_rpcs(
+    before: CheckedFiles, after: CheckedFiles, migration: Migration, names: Collection[str], goal: Goal | None
 ) -> dict[str, list[str]]:
-    """By RPC, or by "" for other files: the errors that a migration brings; a refused RPC may lack its headers."""
-    reasons: dict[str, list[str]] = {}
-    for item in worse:
-        name = owners.get(item.path, "")
-        if item.severity == "error" and not (item.rule == HEADER_MISSING and name in refused_names):
-            reasons.setdefault(name, []).append(str(item))
-    return reasons
+    """The names of the RPCs to revert, with the reasons; `after` has the edits of the RPCs with these `names`.
 
-
-def _missed(
-    goal: Goal, before: CheckedFiles, after: CheckedFiles, rows: Iterable[MigrationRow]
-) -> Iterator[tuple[str, str]]:
-    """The RPCs that would be done, but are not at the goal, and why."""
-    done_names = {row.name for row in rows if row.state in ("migrated", "unchanged")}
-    unmet = goal(before.tree.sets[""], after.tree.sets[""], before.findings, after.findings)
-    return ((name, why) for name, why in unmet if name in done_names)
-
-
-def _blame(
-    reasons: Mapping[str, list[str]], edits: Mapping[str, Sequence[Edit]], rows: Iterable[MigrationRow]
-) -> dict[str, list[str]]:
-    """The RPCs to revert, with the reasons: those that have any; else all with edits, if other messages have them.
-
-    Where no migration is left, the RPCs that only declare their headers are reverted too.
+    An RPC is reverted for errors in its files and for missing the goal. Without such RPCs, an error in a file of no RPC
+    reverts all. When no RPC that gets a version is left, the RPCs that only declare their headers are reverted too.
     """
-    rows_by_name = {row.name: row for row in rows}
-    edited_names = [name for name in edits if edits[name]]
-    if own := {name: why for name, why in reasons.items() if name in edits and name in rows_by_name}:
-        return own
-    if others := [text for name, why in reasons.items() if name not in rows_by_name for text in why]:
-        return dict.fromkeys(edited_names, others)
-    migrated_names = {name for name, row in rows_by_name.items() if row.state == "migrated"} - {HEADER}
+    names_by_path = rpc_names(before.tree.sets[""])
+    states = {row.name: row.state for row in migration.rows}
+    reasons: dict[str, list[str]] = defaultdict(list)
+    other_errors: list[str] = []
+    for regression in regressions(before, after) if after is not before else ():
+        name = names_by_path.get(regression.path, "")
+        if regression.severity != "error":
+            continue
+        if name in names:
+            reasons[name].append(str(regression))
+        elif name not in states:
+            other_errors.append(str(regression))
+    for name, reason in goal(before, after) if goal else ():
+        if name in names and states[name] in ("migrated", "unchanged"):
+            reasons[name].append(reason)
+    if reasons:
+        return reasons
+
+    edited_names = {names_by_path[file.path] for file in migration.files}.intersection(names)
+    if other_errors:
+        return dict.fromkeys(edited_names, other_errors)
+    migrated_names = {name for name, state in states.items() if state == "migrated" and name != HEADER}
     if migrated_names and migrated_names.isdisjoint(edited_names):
         return {name: [NOTHING] for name in edited_names}
     return {}
 
 
-def _as_left(row: MigrationRow, reasons: Sequence[str]) -> MigrationRow:
-    unique = list(dict.fromkeys(reasons))
-    more = [f"{len(unique) - MOST_REASONS} more"] if len(unique) > MOST_REASONS else []
-    notes = (*(row.look if not unique else ()), *unique[:MOST_REASONS], *more)
-    return msgspec.structs.replace(
-        row, state="left", versions=row.base_versions, header_versions={}, done=(), look=notes
-    )
-
-
-def _as_made(row: MigrationRow, request: Message | None, notices: Sequence[str]) -> MigrationRow:
-    if request is None:
-        return row
-    headers = _headers(request) if request.is_rpc else {}
-    notes = (*row.look, *notices)
-    return msgspec.structs.replace(row, versions=str(request.valid), header_versions=headers, look=notes)
+def _left_row(row: MigrationRow, reasons: Sequence[str]) -> MigrationRow:
+    """The row of an RPC that stays as it is, with the reasons; its own notes are the reasons if there are no others."""
+    unique_reasons = list(dict.fromkeys(reasons))
+    look = unique_reasons[:MAX_REASONS] or [*row.look]
+    if len(unique_reasons) > MAX_REASONS:
+        look.append(f"{len(unique_reasons) - MAX_REASONS} more")
+    return replace(row, state="left", versions=row.base_versions, header_versions={}, done=(), look=tuple(look))

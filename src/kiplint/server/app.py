@@ -71,7 +71,7 @@ def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDi
         return CheckedFiles(data, result.findings)
 
     state = check({file.path: file.data for file in files})
-    findings = {path: [item for item in state.own if item.path == show_path(path)] for path in contents}
+    findings = {path: [item for item in state.findings if item.path == show_path(path)] for path in contents}
     return CheckedDirectory(findings, state, check)
 
 

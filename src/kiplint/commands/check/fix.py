@@ -96,7 +96,7 @@ def fix_sets(
                 partial(_findings_to_fix, schemas, check, known),
                 findings=_without_known_fixes(first.findings, known),
                 unsafe=unsafe,
-                others=partial(_findings_to_fix, schemas, check_others, {}),
+                check_other_rules=partial(_findings_to_fix, schemas, check_others, {}),
                 releases=releases(),
             )
             result = check(_with_data(schemas, fixed_set.after))
@@ -115,7 +115,7 @@ def without_refused_fixes(schemas: SchemaFiles, result: Result, check: Check, ch
         {file.path: file.data for file in schemas.files},
         partial(_findings_to_fix, schemas, check, {}),
         findings=result.findings,
-        others=partial(_findings_to_fix, schemas, check_others, {}),
+        check_other_rules=partial(_findings_to_fix, schemas, check_others, {}),
     )
     refused = {finding.fingerprint for finding, _ in fixed_set.refusals}
     result.findings = [item.fixed_by(None) if item.fingerprint in refused else item for item in result.findings]
