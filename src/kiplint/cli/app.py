@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from importlib import import_module
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 import typer.main
@@ -14,29 +14,31 @@ from typer.core import TyperCommand, TyperGroup
 from kiplint import __version__
 from kiplint.cli.process import run
 
-COMMANDS: Final = "kiplint.commands"
-"""The package of the commands."""
-
 
 class CommandGroup(TyperGroup):
     """Commands by name, with their help only; the one that the command line names is imported."""
 
-    package = COMMANDS
+    package: str
+    """The package or module of the commands, such as `kiplint.commands`."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """The command of the first word."""
+        """The name of the command that the first word names, the command itself, and the other words."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command and load(self.package, name or ""), rest
+        if name is None:  # a shell asks how a word can be completed that names no command
+            return None, command, rest
+        return name, load(self.package, name), rest
 
 
 def make_app() -> Any:
     """The group of all commands, to be called with the words of a command line."""
-    settings = {"help_option_names": ["-h", "--help"]}
-    return _group(COMMANDS, _kiplint, context_settings=settings, add_completion=True)
+    return _make_group("kiplint.commands", _kiplint, add_completion=True)
 
 
 def all_commands(group: Any = None, words: str = "") -> Iterator[tuple[str, Any]]:
-    """The words of each group and command, such as `migrate bump`, and the command; the first has none."""
+    """The words that call each group and command, such as `migrate bump`, and the group or command itself.
+
+    The first is the group with which to begin, by default `kiplint` itself, whose `words` are empty.
+    """
     group = group or make_app()
     yield words, group
     for name in getattr(group, "commands", ()):
@@ -44,33 +46,38 @@ def all_commands(group: Any = None, words: str = "") -> Iterator[tuple[str, Any]
 
 
 def load(package: str, name: str) -> Any:
-    """A command of a package, or a group of more commands.
+    """Import a command, such as `diff` of `kiplint.commands`, or a group of commands, such as `migrate`.
 
-    It is the function `command` of the module of that name, or of `command` in the package of that name; what has
-    `COMMANDS` is a group, of modules in a package or of functions in a module.
+    A command is the function `command` in the module of its name, or in the module `command` of the package of its
+    name. What has `COMMANDS` is a group: a package with a module for each command, or a module with a function for
+    each, whose epilogs are in `EPILOGS`.
     """
-    word, group = name.replace("-", "_"), import_module(package)
-    if not hasattr(group, "__path__"):
-        return _command(name, getattr(group, word), group.EPILOGS[name])
-    module: Any = import_module(f"{package}.{word}")
+    identifier = name.replace("-", "_")
+    parent = import_module(package)
+    if not hasattr(parent, "__path__"):  # a module with a function for each command
+        return _make_command(name, getattr(parent, identifier), parent.EPILOGS[name])
+    module: Any = import_module(f"{package}.{identifier}")
     if hasattr(module, "COMMANDS"):
-        return _group(module.__name__)
+        return _make_group(module.__name__)
     if hasattr(module, "__path__"):
         module = import_module(f"{module.__name__}.command")
-    return _command(name, module.command, module.EPILOG)
+    return _make_command(name, module.command, module.EPILOG)
 
 
-def _command(name: str, function: Callable[..., int], epilog: str) -> Any:
+def _make_command(name: str, function: Callable[..., int], epilog: str) -> Any:
+    """The command that takes the parameters of a function, calls it, and exits with the code that it returns."""
+
+    @wraps(function)
+    def call_and_exit(**values: Any) -> None:
+        run(partial(function, **values))
+
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name, epilog=epilog)(_exit_with_code(function))
+    app.command(name, epilog=epilog)(call_and_exit)
     return typer.main.get_command(app)
 
 
-def _nothing() -> None:
-    """Take no options before a command."""
-
-
-def _group(name: str, callback: Callable[..., None] = _nothing, **settings: Any) -> Any:
+def _make_group(name: str, callback: Callable[..., None] = lambda: None, add_completion: bool = False) -> Any:
+    """The group of the commands in a package or module of that name; `callback` takes the options before a command."""
     package: Any = import_module(name)
     app = typer.Typer(
         help=package.HELP,
@@ -78,8 +85,9 @@ def _group(name: str, callback: Callable[..., None] = _nothing, **settings: Any)
         callback=callback,
         cls=CommandGroup,
         no_args_is_help=True,
+        add_completion=add_completion,
+        context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode=None,  # rich doubles the time of --help
-        **{"add_completion": False, **settings},
     )
     group: Any = typer.main.get_command(app)
     group.package = name
@@ -89,18 +97,9 @@ def _group(name: str, callback: Callable[..., None] = _nothing, **settings: Any)
     return group
 
 
-def _exit_with_code(command: Callable[..., int]) -> Callable[..., None]:
-    """A function with the same parameters that runs a command, and exits with its code."""
-
-    @wraps(command)
-    def run_command(**values: Any) -> None:
-        run(partial(command, **values))
-
-    return run_command
-
-
-def _print_version(value: bool) -> None:
-    if value:
+def _print_version(is_asked_for: bool) -> None:
+    """Print the version and exit, if --version is on the command line."""
+    if is_asked_for:
         print(f"kiplint {__version__}")
         raise typer.Exit
 

@@ -15,17 +15,23 @@ PAGE_FORMATS: Final = (*FORMATS, PAGE)
 """The formats of a report that has a page."""
 
 
-def severities(texts: Iterable[str] | None) -> dict[str, str]:
-    """The severities by rule, of texts such as `tags/gap=warning`. Raises UsageError."""
-    pairs = [text.partition("=") for text in comma_parts(texts or ())]
-    for rule, equals, _ in pairs:
+def severities(values: Iterable[str] | None) -> dict[str, str]:
+    """The severities by rule that values of --severity set, such as `tags/gap=warning`. Raises UsageError."""
+    severity_by_rule = {}
+    for value in comma_parts(values or ()):
+        rule, equals, severity = value.partition("=")
         if not equals:
-            raise UsageError(f"--severity takes RULE=LEVEL, such as style/about-missing=error, not {rule}")
-    return {rule: level for rule, _, level in pairs}
+            raise UsageError(f"--severity takes RULE=LEVEL, such as style/about-missing=error, not {value}")
+        severity_by_rule[rule] = severity
+    return severity_by_rule
 
 
-# What is checked
+# What is checked, and by which rules
 
+ConfigOption = Annotated[
+    str | None, typer.Option(metavar="FILE", help="The configuration file; no other is searched for.")
+]
+IsolatedOption = Annotated[bool, typer.Option("--isolated", help="Read no configuration.")]
 SelectOption = Annotated[
     list[str] | None,
     typer.Option(metavar="RULES", help="Run only these: a rule, a pack, a glob, default or all. Repeatable."),
@@ -38,8 +44,7 @@ SeverityOption = Annotated[
     typer.Option(metavar="RULE=LEVEL", help="Change a severity: error, warning, info or off. Repeatable."),
 ]
 RepositoryOption = Annotated[
-    str | None,
-    typer.Option("--repo", metavar="REPO", help="The repository of REV:path, a directory or a bundle."),
+    str | None, typer.Option("--repo", metavar="REPO", help="The repository of REV:path, a directory or a bundle.")
 ]
 ReleasedOption = Annotated[
     list[str] | None,
@@ -50,21 +55,12 @@ ReleasedOption = Annotated[
         show_default="the configuration's, in review else the tags of releases, else the base",
     ),
 ]
-SetsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="SET",
-        help="The set with the layouts: a directory, an archive, REV: or REV:path. Repeatable: the first that has a "
-        "version counts.",
-        show_default="the working directory",
-    ),
-]
 
 # What is reported
 
 
 def _format_option(formats: Iterable[str]) -> Any:
+    """The option --output-format of a command that has these formats."""
     return typer.Option(
         metavar="FORMAT[=FILE]",
         help=f"The format of the report ({', '.join(formats)}), and the file that it goes to. Repeatable.",
@@ -87,13 +83,5 @@ BreaksOption = Annotated[
         show_default="wire,storage",
     ),
 ]
-
-# The configuration
-
-ConfigOption = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="The configuration file; no other is searched for."),
-]
-IsolatedOption = Annotated[bool, typer.Option("--isolated", help="Read no configuration.")]
 
 LakeArgument = Annotated[str, typer.Argument(metavar="LAKE", help="The directory that `pipeline run` wrote to.")]

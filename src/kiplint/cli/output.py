@@ -6,10 +6,9 @@ import io
 import os
 import sys
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from kiplint.cli.process import CLEAN, FINDINGS, USAGE, WorkflowLog, unguarded, use_color, warn
+from kiplint.cli.process import CLEAN, FINDINGS, USAGE, WorkflowLog, binary_stream, use_color, warn
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import FORMATS, write
 from kiplint.text.files import open_to_write
@@ -19,93 +18,91 @@ from kiplint.text.words import did_you_mean
 if TYPE_CHECKING:
     from kiplint.render.report import Report, RunResult
 
-CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
+EXIT_CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
 """Exit codes by the status of a result."""
 
 
 class Output(NamedTuple):
-    """One report to write: its format, and the file, empty for standard output."""
+    """One report to write: its format, and the path of its file, None for standard output."""
 
     format: str
-    file: str = ""
+    file: str | None
 
 
-def open_outputs(texts: Sequence[str] | None, formats: Collection[str] = FORMATS) -> list[Output]:
-    """The outputs that the options select; raises UsageError for an unknown format.
+def parse_outputs(values: Sequence[str], formats: Collection[str] = FORMATS) -> list[Output]:
+    """The outputs that values of --output-format name, such as `json` and `sarif=kiplint.sarif`.
 
-    The default is annotations under GitHub Actions and text elsewhere.
+    Without values it is annotations under GitHub Actions, and text elsewhere. Raises UsageError for a format that is
+    not one of `formats`.
     """
     default = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
     outputs = []
-    for text in texts or [default]:
-        name, equals, file = text.partition("=")
+    for value in values or [default]:
+        name, equals, file = value.partition("=")
         if name not in formats:
             hint = did_you_mean(name, formats) or f": there are {', '.join(formats)}"
             raise UsageError(f"there is no format {name}{hint}")
         if equals and not file:
-            raise UsageError(f"--output-format {text}: no file after the equals sign")
-        outputs.append(Output(name, file))
-    if len([output for output in outputs if not output.file]) > 1:
-        raise UsageError(
-            "only one format can go to standard output; write the others to files, as in json=kiplint.json"
-        )
+            raise UsageError(f"--output-format {value}: no file after the equals sign")
+        outputs.append(Output(name, file or None))
+    if [output.file for output in outputs].count(None) > 1:
+        raise UsageError("only one format can go to standard output; write others to files, as in json=kiplint.json")
     return outputs
 
 
 def report(
     command: str, output_format: Sequence[str] | None, work: Callable[[], Report], formats: Collection[str] = FORMATS
 ) -> int:
-    """Do the work of a command and write its report; an error goes to GitHub too where GitHub gets a report.
+    """Do the work of a command, write its report, and return the exit code.
 
-    `output_format` has the values of the option, which names some of the `formats`.
+    `output_format` has the values of that option, which name some of the `formats`. Where one of the outputs is for
+    GitHub, an error is reported there too.
     """
-    outputs = open_outputs(output_format, formats)
+    outputs = parse_outputs(output_format or (), formats)
     try:
         result = work()
         _write_report(result, outputs)
-    except BrokenPipeError:
-        raise
     except Exception as error:
         _tell_github(command, str(error) or type(error).__name__, outputs)
         raise
-    return finish(result)
+    return _finish(result)
 
 
 def present_patch(result: RunResult, patch: bytes, notes: Sequence[str] = ()) -> int:
-    """Write a patch to standard output in place of the result, and the notes to stderr.
+    """Write a patch to standard output in place of the result, and the notes to stderr; return the exit code.
 
-    The patch is unchanged, but on a terminal everything is escaped that could act on it. The exit code is 1 when there
-    is a patch.
+    The patch is unchanged, except where it could act on a terminal or on a GitHub workflow. The exit code is 1 when
+    there is a patch.
     """
+    text = patch.decode("utf-8", "replace")
     if sys.stdout.isatty():
-        text = patch.decode("utf-8", "replace")
         sys.stdout.write(printable(text, lambda char: char if char in "\t\n" else as_escape(char)))
     elif isinstance(sys.stdout, WorkflowLog):
-        sys.stdout.write(patch.decode("utf-8", "replace"))
+        sys.stdout.write(text)
     else:
-        unguarded(sys.stdout).write(patch)
+        binary_stream(sys.stdout).write(patch)
     for note in notes:
         warn(note)
-    return finish(result) or (FINDINGS if patch else CLEAN)
+    return _finish(result) or (FINDINGS if patch else CLEAN)
 
 
-def present(result: RunResult, form: str) -> int:
-    """Write a result in the format `form` to standard output."""
-    write(form, result, sys.stdout, color=use_color(sys.stdout))
-    return finish(result)
+def present(result: RunResult, output_format: str) -> int:
+    """Write a result to standard output, and return the exit code."""
+    write(output_format, result, sys.stdout, color=use_color(sys.stdout))
+    return _finish(result)
 
 
-def finish(result: RunResult) -> int:
-    """Print the notes, and warn of the files that could not be read; the exit code."""
+def _finish(result: RunResult) -> int:
+    """Print the notes of a result, warn of the files that could not be read, and return the exit code."""
     for note in result.notes:
         warn(note)
     for file in result.unparsable:
         warn(f"warning: {file} cannot be read, so it is {result.unparsable_are}; see `kiplint check`")
-    return CODES[result.status]
+    return EXIT_CODES[result.status]
 
 
 def _write_report(result: Report, outputs: Sequence[Output]) -> None:
-    """Write a result to all outputs; annotations go past the guard against commands in a log."""
+    """Write a result to all outputs, and to the files of the workflow step where one output is for GitHub."""
     for output in outputs:
         if output.file:
             try:
@@ -113,10 +110,10 @@ def _write_report(result: Report, outputs: Sequence[Output]) -> None:
                     write(output.format, result, out)
             except OSError as error:
                 raise UsageError(f"cannot write {output.file}: {error.strerror}") from None
-        elif output.format == "github":
+        elif output.format == "github":  # the binary stream does not break the workflow commands
             annotations = io.StringIO()
             write(output.format, result, annotations)
-            unguarded(sys.stdout).write(annotations.getvalue().encode())
+            binary_stream(sys.stdout).write(annotations.getvalue().encode())
         else:
             write(output.format, result, sys.stdout, color=use_color(sys.stdout))
     if any(output.format == "github" for output in outputs):
@@ -124,15 +121,14 @@ def _write_report(result: Report, outputs: Sequence[Output]) -> None:
 
         record(result)
     if not result.findings and result.files and result.closing:
-        with suppress(OSError):
-            print(result.closing, file=sys.stderr)
+        print(result.closing, file=sys.stderr)
 
 
 def _tell_github(command: str, reason: str, outputs: Sequence[Output]) -> None:
-    """Annotate an error that leaves no report, and record it in the summary, where GitHub gets a report."""
+    """Report an error that leaves no report as an annotation and in the job summary, where an output is for GitHub."""
     if any(output.format == "github" for output in outputs):
         from kiplint.render.github import annotation_of_failure, record_failure
 
-        if Output("github") in outputs:
-            unguarded(sys.stdout).write(annotation_of_failure(command, reason).encode())
+        if Output("github", None) in outputs:
+            binary_stream(sys.stdout).write(annotation_of_failure(command, reason).encode())
         record_failure(command, reason)

@@ -13,7 +13,7 @@ import msgspec
 import typer
 from msgspec import Meta
 
-from kiplint.cli.options import RepositoryOption, SetsOption
+from kiplint.cli.options import RepositoryOption
 from kiplint.cli.output import present
 from kiplint.codec.codec import ByteProblem, Codec
 from kiplint.compat.tree import load, unparsable_files
@@ -52,7 +52,16 @@ def command(
     file: Annotated[
         str, typer.Argument(metavar="[FILE]", help="The file with the bytes, - for standard input.")
     ] = STDIN,
-    sets: SetsOption = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="SET",
+            help="The set with the layouts: a directory, an archive, REV: or REV:path. Repeatable: the first that has "
+            "a version counts.",
+            show_default="the working directory",
+        ),
+    ] = None,
     input_format: Annotated[
         Literal["auto", "jsonl"],
         typer.Option(

@@ -16,7 +16,7 @@ from kiplint.cli.options import (
     SeverityOption,
     severities,
 )
-from kiplint.cli.output import open_outputs, present_patch, report
+from kiplint.cli.output import parse_outputs, present_patch, report
 from kiplint.cli.process import CLEAN, FINDINGS
 from kiplint.commands.check.run import check
 from kiplint.engine.errors import UsageError
@@ -127,7 +127,7 @@ def command(
         config=config,
         isolated=isolated,
         repository=repository,
-        with_fixes=any(FORMATS[output.format].shows_fixes for output in open_outputs(output_format)),
+        with_fixes=any(FORMATS[output.format].shows_fixes for output in parse_outputs(output_format or ())),
     )
     if not diff:
         return report("check", output_format, work)
