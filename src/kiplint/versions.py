@@ -14,8 +14,10 @@ from functools import lru_cache
 MAX_VERSION = 32767
 
 Interval = tuple[int, int]
+"""The first and the last version, both included."""
 
-_RANGE = r"(0|[1-9][0-9]{0,4})(?:(\+)|-(0|[1-9][0-9]{0,4}))?"
+_NUMBER = r"0|[1-9][0-9]{0,4}"
+_RANGE = rf"(?P<lowest>{_NUMBER})(?:(?P<plus>\+)|-(?P<highest>{_NUMBER}))?"
 
 
 class InvalidRange(ValueError):  # noqa: N818
@@ -49,23 +51,40 @@ class VersionRange:
         self.highest = self.intervals[-1][1] if self.intervals else -1
 
     @staticmethod
+    @lru_cache(maxsize=4096)
     def of(lowest: int, highest: int = MAX_VERSION) -> VersionRange:
         """The single interval `lowest`..`highest`, empty when inverted."""
-        return _single(lowest, highest)
+        return VersionRange([(lowest, highest)])
 
     @staticmethod
+    @lru_cache(maxsize=65536)
     def parse(text: str) -> VersionRange:
         """Read Kafka's notation; blanks around it are allowed, as Kafka allows them.
 
         Raises InvalidRange for everything else, also for what Kafka's generator lets through by
         accident: inverted ranges, signs, leading zeros and digits outside ASCII.
         """
-        return _parse(text)
+        text = text.strip(" \t\r\n")
+        if text == "none":
+            return NONE
+        match = re.fullmatch(_RANGE, text)
+        if not match:
+            raise InvalidRange(_explain(text))
+        lowest = int(match["lowest"])
+        highest = MAX_VERSION if match["plus"] else int(match["highest"] or lowest)
+        if max(lowest, highest) > MAX_VERSION:
+            raise InvalidRange(f"versions end at {MAX_VERSION}")
+        if lowest > highest:
+            raise InvertedRange(f'is inverted; write "{highest}-{lowest}"')
+        return VersionRange.of(lowest, highest)
 
     @staticmethod
     def of_text(text: str) -> VersionRange:
         """Read back what `str` writes, such as `0-2, 4`; an empty text is an empty range. Raises InvalidRange."""
-        return VersionRange(interval for part in text.split(", ") if part for interval in _parse(part).intervals)
+        versions = NONE
+        for part in text.split(", ") if text else ():
+            versions |= VersionRange.parse(part)
+        return versions
 
     @property
     def open(self) -> bool:
@@ -75,7 +94,7 @@ class VersionRange:
     @property
     def parts(self) -> tuple[VersionRange, ...]:
         """The contiguous ranges that make up this one, lowest first."""
-        return tuple(_single(low, high) for low, high in self.intervals)
+        return tuple(VersionRange.of(low, high) for low, high in self.intervals)
 
     def __contains__(self, version: object) -> bool:
         return isinstance(version, int) and any(low <= version <= high for low, high in self.intervals)
@@ -93,21 +112,21 @@ class VersionRange:
         if self is other:
             return self
         if len(self.intervals) == len(other.intervals) == 1:
-            return _single(max(self.lowest, other.lowest), min(self.highest, other.highest))
-        return VersionRange(_meet(self.intervals, other.intervals))
+            return VersionRange.of(max(self.lowest, other.lowest), min(self.highest, other.highest))
+        return VersionRange(_intersection(self.intervals, other.intervals))
 
     def __or__(self, other: VersionRange) -> VersionRange:
         return VersionRange((*self.intervals, *other.intervals))
 
     def __sub__(self, other: VersionRange) -> VersionRange:
-        return VersionRange(_meet(self.intervals, _gaps(other.intervals)))
+        return VersionRange(_intersection(self.intervals, _complement(other.intervals)))
 
     def __le__(self, other: VersionRange) -> bool:
         if self is other:
             return True
-        if len(other.intervals) == 1:
+        if len(other.intervals) == 1:  # nearly always
             return not self or (other.lowest <= self.lowest and self.highest <= other.highest)
-        return all(any(a <= low and high <= b for a, b in other.intervals) for low, high in self.intervals)
+        return not self - other
 
     def __lt__(self, other: VersionRange) -> bool:
         return self != other and self <= other
@@ -119,84 +138,71 @@ class VersionRange:
         return other < self
 
     def __str__(self) -> str:
-        return ", ".join(map(_show, self.intervals)) or "none"
+        return ", ".join(_interval_text(low, high) for low, high in self.intervals) or "none"
 
     def __repr__(self) -> str:
         return f"VersionRange({str(self)!r})"
 
 
 def boundaries(ranges: Iterable[VersionRange], within: VersionRange) -> Iterator[VersionRange]:
-    """Cut `within` into the largest ranges on which membership in each of `ranges` is constant."""
+    """Cut `within` into the largest ranges on which membership in each of `ranges` is constant, lowest first.
+
+    For the ranges `2+` and `4+`, `0-5` is cut into `0-1`, `2-3` and `4-5`.
+    """
     intervals = [interval for versions in ranges for interval in versions.intervals]
-    cuts = sorted({low for low, _ in intervals} | {high + 1 for _, high in intervals})
+    starts = sorted({low for low, _ in intervals} | {high + 1 for _, high in intervals})
     for low, high in within.intervals:
         start = low
-        for cut in cuts[bisect_right(cuts, low) : bisect_right(cuts, high)]:
-            yield _single(start, cut - 1)
-            start = cut
-        yield _single(start, high)
-
-
-@lru_cache(maxsize=4096)
-def _single(low: int, high: int) -> VersionRange:
-    return VersionRange([(low, high)])
+        for next_start in starts[bisect_right(starts, low) : bisect_right(starts, high)]:
+            yield VersionRange.of(start, next_start - 1)
+            start = next_start
+        yield VersionRange.of(start, high)
 
 
 def _normal(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
+    """The union of intervals as sorted, disjoint, non-adjacent intervals; inverted ones are left out."""
     result: list[Interval] = []
-    for low, high in sorted(pair for pair in intervals if pair[0] <= pair[1]):
-        if result and low <= result[-1][1] + 1:
-            result[-1] = (result[-1][0], max(result[-1][1], high))
-        else:
+    for low, high in sorted((low, high) for low, high in intervals if low <= high):
+        if not result or low > result[-1][1] + 1:
             result.append((low, high))
+            continue
+        last_low, last_high = result[-1]
+        result[-1] = (last_low, max(last_high, high))
     return tuple(result)
 
 
-def _meet(left: tuple[Interval, ...], right: tuple[Interval, ...]) -> tuple[Interval, ...]:
+def _intersection(left: tuple[Interval, ...], right: tuple[Interval, ...]) -> list[Interval]:
+    """What two normal sequences of intervals have in common, lowest first."""
     common: list[Interval] = []
-    at = to = 0
-    while at < len(left) and to < len(right):
-        low, high = max(left[at][0], right[to][0]), min(left[at][1], right[to][1])
+    left_index = right_index = 0
+    while left_index < len(left) and right_index < len(right):
+        left_low, left_high = left[left_index]
+        right_low, right_high = right[right_index]
+        low, high = max(left_low, right_low), min(left_high, right_high)
         if low <= high:
             common.append((low, high))
-        if left[at][1] < right[to][1]:
-            at += 1
+        if left_high < right_high:
+            left_index += 1
         else:
-            to += 1
-    return tuple(common)
+            right_index += 1
+    return common
 
 
-def _gaps(intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
+def _complement(intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
+    """The intervals of all versions that are in none of a normal sequence of intervals."""
     starts = [0, *(high + 1 for _, high in intervals)]
     ends = [*(low - 1 for low, _ in intervals), MAX_VERSION]
     return tuple((low, high) for low, high in zip(starts, ends, strict=True) if low <= high)
 
 
-def _show(interval: Interval) -> str:
-    low, high = interval
+def _interval_text(low: int, high: int) -> str:
     if low == high:
         return str(low)
     return f"{low}+" if high == MAX_VERSION else f"{low}-{high}"
 
 
-@lru_cache(maxsize=65536)
-def _parse(text: str) -> VersionRange:
-    text = text.strip(" \t\r\n")
-    if text == "none":
-        return NONE
-    match = re.fullmatch(_RANGE, text)
-    if not match:
-        raise InvalidRange(_explain(text))
-    low, plus, end = int(match[1]), match[2], match[3]
-    high = MAX_VERSION if plus else int(end) if end else low
-    if low > MAX_VERSION or high > MAX_VERSION:
-        raise InvalidRange(f"versions end at {MAX_VERSION}")
-    if low > high:
-        raise InvertedRange(f'is inverted; write "{high}-{low}"')
-    return _single(low, high)
-
-
 def _explain(text: str) -> str:
+    """What is wrong with a text that is not a range, to follow the text in a sentence: `is empty`."""
     if not text:
         return "is empty"
     if text.lower() == "none":
@@ -207,4 +213,4 @@ def _explain(text: str) -> str:
 
 
 NONE = VersionRange()
-ALL = _single(0, MAX_VERSION)
+ALL = VersionRange.of(0)
