@@ -201,7 +201,7 @@ class ComparedVersion:
 
 def _offsets(body: Layout, plain: bool) -> dict[int, int]:
     sizes = (len(slot_tokens(slot, plain=plain)) for slot in body.slots)
-    return dict(zip((slot.field.index for slot in body.slots), accumulate(sizes, initial=0), strict=False))
+    return dict(zip((slot.field.position for slot in body.slots), accumulate(sizes, initial=0), strict=False))
 
 
 def _differences(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[Change]:
@@ -211,8 +211,8 @@ def _differences(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterato
     if comparison.same:
         yield from _replaced_fields(comparison, pairs)
     present = [pair for pair in pairs if comparison.has_bytes(pair)]
-    was = sorted(present, key=lambda pair: pair[0].index if pair[0] else 0)
-    now = sorted(present, key=lambda pair: pair[1].index if pair[1] else 0)
+    was = sorted(present, key=lambda pair: pair[0].position if pair[0] else 0)
+    now = sorted(present, key=lambda pair: pair[1].position if pair[1] else 0)
     moved_pairs = [after for before, after in zip(was, now, strict=True) if before is not after]
     if moved_pairs:
         names = [field.name for _, field in now if field]
@@ -286,17 +286,17 @@ def _has_same_meaning(old: Slot, new: Slot) -> bool:
 def _replaced_fields(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[Change]:
     """The fields whose bytes other fields have now: a rename in this version only, or one with a change of type."""
     was, now = comparison.offsets()
-    paired_ids = {id(new) for old, new in pairs if old and new and old.index in was}
+    paired_ids = {id(new) for old, new in pairs if old and new and old.position in was}
     free = {
-        (now[slot.field.index], slot_tokens(slot, plain=comparison.plain)): slot
+        (now[slot.field.position], slot_tokens(slot, plain=comparison.plain)): slot
         for slot in comparison.new.slots
         if id(slot.field) not in paired_ids
     }
-    present = {old.name: new and new.index in now for old, new in pairs if old}
+    present = {old.name: new and new.position in now for old, new in pairs if old}
     for before in comparison.old.slots:
         if present[before.field.name]:
             continue
-        after = free.get((was[before.field.index], slot_tokens(before, plain=comparison.plain)))
+        after = free.get((was[before.field.position], slot_tokens(before, plain=comparison.plain)))
         pair = (before.field, after.field if after else None)
         yield comparison.change("field-renamed", pair, was=before.field.name, now=after.field.name if after else "")
         if after:
@@ -307,8 +307,8 @@ def _shifted_field(comparison: ComparedVersion, pairs: list[FieldPair]) -> Itera
     """The first field at another position in equal bytes, because others came before it or were removed."""
     was, now = comparison.offsets()
     for old, new in pairs:
-        if old and new and was[old.index] != now[new.index]:
-            before = (slot.field.name for slot in comparison.old.slots if was[slot.field.index] == now[new.index])
+        if old and new and was[old.position] != now[new.position]:
+            before = (slot.field.name for slot in comparison.old.slots if was[slot.field.position] == now[new.position])
             holder = next(before, "")
             yield comparison.change("fields-reordered", (old, new), same=True, was=holder)
             return

@@ -260,7 +260,7 @@ def flexible_versions(case: FixerCase) -> Fix | None:
     if message.declares_flexible:
         return None
     tagged = [field.tagged.lowest for field in message.all_fields if field.tagged]
-    partner = message.schemas.partner_of(message)
+    partner = message.schemas.partner_by_name(message)
     if tagged:
         versions = VersionRange.of(min(tagged))
     elif message.is_rpc and partner and partner.declares_flexible and not partner.flexible_problem:

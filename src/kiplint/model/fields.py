@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kiplint.model import types
 from kiplint.model.spec import FieldSpec, StructSpec, optional_range, required_range, value_or
-from kiplint.model.types import nearest_primitive, parse_type, respelt
+from kiplint.model.types import array_notation, nearest_primitive, parse_type
 from kiplint.versions import VersionRange
 
 if TYPE_CHECKING:
@@ -28,16 +29,10 @@ class Container:
     """The JSON pointer of the object that has the `fields`."""
     path: str = ""
     """The names that lead to it, joined by dots; empty for a message."""
-
-    @cached_property
-    def versions(self) -> VersionRange:
-        """The versions in which it exists."""
-        raise NotImplementedError
-
-    @cached_property
-    def present(self) -> VersionRange:
-        """The valid versions in which it is really there."""
-        raise NotImplementedError
+    versions: VersionRange
+    """The versions in which it exists."""
+    present: VersionRange
+    """The valid versions in which it is really there."""
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
@@ -61,76 +56,82 @@ class Container:
 
     @cached_property
     def duplicate_names(self) -> dict[int, str]:
-        """By index of a field: the name of another field that becomes the same Java member."""
-        others = duplicates(self.fields, lambda field: field.java_name, _age)
+        """By position of a field: the name of another field that becomes the same Java member."""
+        others = find_duplicates(self.fields, lambda field: field.java_name, _similarity_to_base)
         return {index: other.name for index, other in others.items()}
 
     @cached_property
     def duplicate_tags(self) -> dict[int, str]:
-        """By index of a field: the name of another field with the same tag: one older in the base, else before it."""
+        """By position of a field: the name of another with the same tag, one older in the base or else before it."""
         fields = self.tagged_fields
-        others = duplicates(fields, lambda field: field.tag, lambda field: (_age(field), -field.index))
-        return {fields[index].index: other.name for index, other in others.items()}
+        others = find_duplicates(
+            fields, lambda field: field.tag, lambda field: (_similarity_to_base(field), -field.position)
+        )
+        return {fields[index].position: other.name for index, other in others.items()}
 
     @cached_property
     def next_tag(self) -> int:
         """The lowest tag that no field has."""
         tags = {field.tag for field in self.tagged_fields}
-        return next(tag for tag in range(len(tags) + 1) if tag not in tags)
+        tag = 0
+        while tag in tags:
+            tag += 1
+        return tag
 
     @cached_property
     def skipped_tags(self) -> dict[int, int]:
-        """By index of a field: the lowest unused tag, if it has the lowest tag above that and no duplicate fills it."""
-        is_unclear = any(field.tag is None and field.tagged for field in self.fields)
-        if is_unclear or any((field.tag or 0) < 0 for field in self.tagged_fields):
+        """The first gap in the tags, as the lowest missing tag by position of the field after the gap.
+
+        `{1: 2}` for the tags 0, 3, 1. Each duplicate tag stands for a missing one, which it is probably meant to be.
+        """
+        has_unclear_tag = any((field.tag is None and field.tagged) or (field.tag or 0) < 0 for field in self.fields)
+        if has_unclear_tag:
             return {}
-        expected = 0
-        # The second use of a tag probably means an unused one.
-        spare = len(self.tagged_fields) - len({field.tag for field in self.tagged_fields})
+        duplicates_left = len(self.tagged_fields) - len({field.tag for field in self.tagged_fields})
+        expected_tag = 0
         for field in sorted(self.tagged_fields, key=lambda field: field.tag or 0):
-            missing = max((field.tag or 0) - expected, 0)
-            if missing > spare:
-                return {field.index: expected + spare}
-            spare -= missing
-            expected = max(expected, (field.tag or 0) + 1)
+            tag = field.tag or 0
+            missing_tags = max(tag - expected_tag, 0)
+            if missing_tags > duplicates_left:
+                return {field.position: expected_tag + duplicates_left}
+            duplicates_left -= missing_tags
+            expected_tag = tag + 1
         return {}
 
 
-def duplicates(elements: Sequence[T], key: Callable[[T], Hashable], age: Callable[[T], object]) -> dict[int, T]:
-    """Of elements with the same key: by index of each that is wrong, the other to name.
+def find_duplicates(
+    elements: Sequence[T], key: Callable[[T], Hashable], rank: Callable[[T], tuple[int, ...] | int]
+) -> dict[int, T]:
+    """Of elements that should have different keys: by index of each that is wrong, another element with its key.
 
-    If a base shows their `age`, the oldest is right; if all are equally old, each is wrong.
+    The elements of the highest rank are right: a function of what the base has ranks them. Where all elements with a
+    key have the same rank, each is wrong.
     """
-    keys = [key(element) for element in elements]
-    if len({*keys}) == len(keys):
-        return {}
-    groups: dict[Hashable, list[int]] = {}
-    for index, name in enumerate(keys):
-        groups.setdefault(name, []).append(index)
+    indexes_by_key: dict[Hashable, list[int]] = defaultdict(list)
+    for index, element in enumerate(elements):
+        indexes_by_key[key(element)].append(index)
     others: dict[int, T] = {}
-    for group in groups.values():
-        ages: list[Any] = [age(elements[index]) for index in group]
-        most = max(ages)
-        newer = [index for index, years in zip(group, ages, strict=True) if years < most]
-        if newer:
-            others.update(dict.fromkeys(newer, elements[group[ages.index(most)]]))
-        elif len(group) > 1:
-            others.update({index: elements[group[0] if index != group[0] else group[1]] for index in group})
+    for indexes in indexes_by_key.values():
+        if len(indexes) == 1:
+            continue
+        right = max(indexes, key=lambda index: rank(elements[index]))
+        wrong = [index for index in indexes if rank(elements[index]) != rank(elements[right])]
+        for index in wrong or indexes:
+            others[index] = elements[right if index != right else indexes[1]]
     return dict(sorted(others.items()))
 
 
-def _age(field: Field) -> int:
-    """How much of a field the base has: 0 for a new field."""
+def _similarity_to_base(field: Field) -> int:
+    """How similar the base's field of the same name is: 0 for a new field, else 1 and 1 for each equal property."""
     former = field.owner.former.by_name.get(field.name) if field.owner.former else None
-    alike = ("type", "tag", "versions", "about")
-    return 1 + sum(getattr(former, name) == getattr(field, name) for name in alike) if former else 0
+    if former is None:
+        return 0
+    properties = ("type", "tag", "versions", "about")
+    return 1 + len([name for name in properties if getattr(former, name) == getattr(field, name)])
 
 
 class Field:
-    """One field, at whatever depth.
-
-    `spec` is its JSON as written, `index` counts the fields of its message or struct.
-    """
+    """One field, at whatever depth; `spec` is its JSON as written."""
 
     message: Message
     """The message that the field belongs to, at whatever depth."""
@@ -174,6 +175,8 @@ class Field:
     """The versions in which the value may be null."""
     nullable_problem: str
     """What is wrong with the text of `nullableVersions`, or empty."""
+    flexible: VersionRange
+    """The versions with the compact encoding: the field's own, else the message's."""
     overrides_flexible: bool
     """Whether the field has flexible versions of its own."""
     flexible_problem: str
@@ -199,10 +202,10 @@ class Field:
     zero_copy: bool
     """Whether readers get a view of the bytes."""
 
-    def __init__(self, spec: FieldSpec, message: Message, owner: Container, index: int) -> None:
+    def __init__(self, spec: FieldSpec, message: Message, owner: Container, position: int) -> None:
         self.spec = spec
         self.message, self.owner = message, owner
-        self.index = self.position = index
+        self.position = position
         self.top_level = owner is message
         self.name = name = spec.name
         self.name_is_valid = name.isascii() and name.isalnum() and name[0].isalpha()
@@ -215,11 +218,11 @@ class Field:
         self.nullable, self.nullable_problem = optional_range(spec.nullable_versions)
         if spec.versions and not spec.versions.isspace():
             self.versions, self.versions_problem = required_range(spec.versions, owner.versions)
-        else:
+        else:  # as Kafka's reader does
             self.versions, self.versions_problem = self.tagged, "" if self.tagged else "is empty"
         self.present = self.versions & owner.present
         self.overrides_flexible = bool(spec.flexible_versions and not spec.flexible_versions.isspace())
-        self.flexible_problem = optional_range(spec.flexible_versions).problem
+        self.flexible, self.flexible_problem = optional_range(spec.flexible_versions, message.flexible)
         self.tag = value_or(spec.tag, None)
         default = value_or(spec.default, None)
         self.has_default = default is not None
@@ -236,7 +239,7 @@ class Field:
     @cached_property
     def pointer(self) -> str:
         """The JSON pointer of the field's object."""
-        return f"{self.owner.pointer}/fields/{self.index}"
+        return f"{self.owner.pointer}/fields/{self.position}"
 
     @cached_property
     def path(self) -> str:
@@ -254,11 +257,6 @@ class Field:
         return bool(self.present) and self.present.highest < self.owner.present.highest
 
     @cached_property
-    def flexible(self) -> VersionRange:
-        """The versions with the compact encoding: the field's own, else the message's."""
-        return optional_range(self.spec.flexible_versions, self.message.flexible).value
-
-    @cached_property
     def type_hint(self) -> str:
         """For a type that Kafka does not know: the primitive that is probably meant, or empty."""
         return nearest_primitive(self.kind.element)
@@ -266,8 +264,9 @@ class Field:
     @cached_property
     def meant_type(self) -> str:
         """For a type that Kafka does not know: the whole type that is probably meant, or empty."""
-        hint = self.type_hint
-        return respelt(self.type) or (f"[]{hint}" if hint and self.is_array else hint)
+        if self.is_array and self.type_hint:
+            return f"[]{self.type_hint}"
+        return array_notation(self.type) or self.type_hint
 
     @cached_property
     def can_be_null(self) -> bool:
@@ -280,20 +279,20 @@ class Field:
         return self.definition or self.message.structs_by_name.get(self.kind.element)
 
     @cached_property
-    def _flaw(self) -> types.Flaw:
+    def _default_flaw(self) -> types.Flaw:
         if not self.has_default or self.defaults_to_null:
-            return types.FINE
+            return types.NO_FLAW
         return types.flaw_of(self.kind, self.default)
 
     @cached_property
     def default_mistake(self) -> str:
         """The kind of mistake in the default: invalid, unsupported, octal, java, or empty."""
-        return self._flaw.kind
+        return self._default_flaw.kind
 
     @cached_property
     def default_problem(self) -> str:
         """What is wrong with the default, or empty."""
-        return self._flaw.detail
+        return self._default_flaw.detail
 
     @cached_property
     def misspelt(self) -> frozenset[str]:
@@ -312,39 +311,35 @@ class Struct(Container):
     """Whether the struct stands under `commonStructs`."""
     name_property: str
     """The property with the name: `type` of the field that defines the struct, `name` of a common struct."""
+    versions: VersionRange
+    """The versions in which the struct exists: its own, or the versions of the field that defines it."""
+    versions_problem: str
+    """What is wrong with the text of a common struct's `versions`, or empty."""
+    present: VersionRange
+    """The valid versions in which the struct is really there."""
 
     def __init__(self, spec: FieldSpec | StructSpec, message: Message, field: Field | None, index: int = 0) -> None:
         self.spec = spec
         self.message = message
         self.field = field
         self.is_common = field is None
-        self.common = field is None or field.owner.common
-        self.name = field.element_type if field else spec.name
-        self.name_property = "type" if field else "name"
-        self.pointer = field.pointer if field else f"/commonStructs/{index}"
-        self.path = field.path if field else spec.name
+        if field:
+            self.common = field.owner.common
+            self.name, self.name_property = field.element_type, "type"
+            self.pointer, self.path = field.pointer, field.path
+            self.versions, self.versions_problem, self.present = field.versions, "", field.present
+        else:
+            self.common = True
+            self.name, self.name_property = spec.name, "name"
+            self.pointer, self.path = f"/commonStructs/{index}", spec.name
+            self.versions, self.versions_problem = required_range(spec.versions, message.valid)
+            self.present = self.versions & message.valid
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
         """The struct's fields in order, without the fields of nested structs."""
-        return tuple(
-            Field(spec, self.message, self, index) for index, spec in enumerate(value_or(self.spec.fields, []))
-        )
-
-    @cached_property
-    def versions(self) -> VersionRange:
-        """The versions in which the struct exists: its own, or the versions of the field that defines it."""
-        return self.field.versions if self.field else required_range(self.spec.versions, self.message.valid).value
-
-    @cached_property
-    def versions_problem(self) -> str:
-        """What is wrong with the text of a common struct's `versions`, or empty."""
-        return "" if self.field else required_range(self.spec.versions).problem
-
-    @cached_property
-    def present(self) -> VersionRange:
-        """The valid versions in which the struct is really there."""
-        return self.field.present if self.field else self.versions & self.message.valid
+        specs = value_or(self.spec.fields, [])
+        return tuple(Field(spec, self.message, self, position) for position, spec in enumerate(specs))
 
     @cached_property
     def name_is_upper(self) -> bool:

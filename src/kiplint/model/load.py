@@ -14,8 +14,7 @@ from kiplint.limits import SUGGESTIONS, UNFOLDED_LEVELS
 from kiplint.model.fields import Field, Struct
 from kiplint.model.layout import exceeded_limit
 from kiplint.model.message import Message
-from kiplint.model.spec import DECODER, ENCODER, MessageSpec
-from kiplint.model.types import WORDS
+from kiplint.model.spec import DECODER, ENCODER, ENTITY_TYPES, MessageSpec
 from kiplint.text.decode import Problem, decode
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
@@ -48,23 +47,22 @@ class ProblemElement:
 
 ENTITY_KIND = "unknown-enum-value"
 
-_FINE = frozenset((UNSET, None, *WORDS["entityType"]))
+_FINE = frozenset((UNSET, None, *ENTITY_TYPES))
 
 
 def entity_problems(message: Message) -> Iterator[Problem]:
     """A problem for each entity type that Kafka does not know, and for each with blanks around it."""
     strange_fields = (field for field in message.all_fields if field.spec.entity_type not in _FINE)
-    words = WORDS["entityType"]
     for number, field in enumerate(strange_fields):
         pointer, word = f"{field.pointer}/entityType", str(field.spec.entity_type)
         text = f'"{printable(word[:40])}"'
-        if field.entity_type in words:
+        if field.entity_type in ENTITY_TYPES:
             yield Problem(
                 "coerced-value", f'{text} is read as "{field.entity_type}"', pointer, word=f'"{field.entity_type}"'
             )
             continue
-        hint = did_you_mean(field.entity_type, words) if number < SUGGESTIONS else ""
-        hint = hint or f"; it is one of {', '.join(words)}"
+        hint = did_you_mean(field.entity_type, ENTITY_TYPES) if number < SUGGESTIONS else ""
+        hint = hint or f"; it is one of {', '.join(ENTITY_TYPES)}"
         yield Problem(ENTITY_KIND, f'{text} is not a value of "entityType"{hint}', pointer, word=word)
 
 

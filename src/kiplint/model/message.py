@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
+import msgspec
+
 from kiplint.model import notes
-from kiplint.model.fields import Container, Field, Struct, duplicates
-from kiplint.model.headers import API_VERSIONS, HeaderRange, derived_map, header_map
+from kiplint.model.fields import Container, Field, Struct, find_duplicates
+from kiplint.model.headers import API_VERSIONS, HeaderRange, derived_map, header_map, header_ranges_of
 from kiplint.model.notes import Note, notes_of
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import MessageSpec, optional_range, required_range, value_or
 from kiplint.text.decode import Problem
-from kiplint.versions import NONE, Interval, VersionRange
+from kiplint.versions import Interval, VersionRange
 
 PROTECTED: Final = {
     3: "Metadata",
@@ -46,17 +49,83 @@ class Message(Container):
     """The JSON pointer of the message: the whole document."""
     former: Message | None = None
     """The message in the base of a comparison; None without a base, or if it is new."""
+    type: str
+    """request, response, header, metadata, data, coordinator-key or coordinator-value."""
+    api_key: int | None
+    """The number of the RPC or record type, or None."""
+    listeners: tuple[str, ...]
+    """The listeners that serve the request."""
+    declares_listeners: bool
+    """Whether `listeners` is present, even empty."""
+    valid: VersionRange
+    """The versions that exist; none for a dead message, or when they are invalid."""
+    valid_problem: str
+    """What is wrong with the text of `validVersions`, or empty."""
+    versions: VersionRange
+    """The same as `valid`: the versions in which top-level fields may exist."""
+    present: VersionRange
+    """The same as `valid`."""
+    flexible: VersionRange
+    """The versions with compact encodings and tagged fields (KIP-482)."""
+    flexible_problem: str
+    """What is wrong with the text of `flexibleVersions`, or empty."""
+    declares_flexible: bool
+    """Whether `flexibleVersions` is present."""
+    deprecated: VersionRange
+    """The versions that clients should stop using."""
+    deprecated_problem: str
+    """What is wrong with the text of `deprecatedVersions`, or empty."""
+    unstable: bool
+    """Whether the highest version may still change."""
+    declares_headers: bool
+    """Whether `headerVersions` is present, even empty."""
 
     def __init__(
         self, spec: MessageSpec, file: str = "", data: bytes = b"", problems: tuple[Problem, ...] = ()
     ) -> None:
         self.spec = spec
-        self.name = spec.name
         self.problems = problems
         self.file = file
         self.data = data
+        self.name = spec.name
+        self.type = spec.type
+        self.api_key = value_or(spec.api_key, None)
+        self.listeners = tuple(value_or(spec.listeners, []))
+        self.declares_listeners = isinstance(spec.listeners, list)
+        self.valid, self.valid_problem = required_range(spec.valid_versions)
+        self.versions = self.present = self.valid
+        self.flexible, self.flexible_problem = optional_range(spec.flexible_versions)
+        self.declares_flexible = isinstance(spec.flexible_versions, str)
+        self.deprecated, self.deprecated_problem = optional_range(spec.deprecated_versions)
+        self.unstable = value_or(spec.latest_version_unstable, False)
+        self.declares_headers = isinstance(spec.header_versions, dict)
 
-    # Identity
+    @cached_property
+    def is_dead(self) -> bool:
+        """Whether the message has no valid versions any more (`"validVersions": "none"`)."""
+        return not self.valid and not self.valid_problem
+
+    @cached_property
+    def properties(self) -> tuple[str, ...]:
+        """The properties that are present and not null, by their JSON names."""
+        return tuple(name for name, value in msgspec.to_builtins(self.spec).items() if value is not None)
+
+    @cached_property
+    def misspelt(self) -> frozenset[str]:
+        """The properties that the message lacks because their names are probably misspelt."""
+        return self.misspelt_by_owner.get("", frozenset())
+
+    @cached_property
+    def misspelt_by_owner(self) -> dict[str, frozenset[str]]:
+        """By pointer of an object: the properties that it lacks because their names are probably misspelt."""
+        names: dict[str, frozenset[str]] = {}
+        for problem in self.problems:
+            if problem.intended_property:
+                owner, _, _ = problem.pointer.rpartition("/")
+                names[owner] = names.get(owner, frozenset()) | {problem.intended_property}
+        return names
+
+    # Names
 
     @cached_property
     def name_is_valid(self) -> bool:
@@ -66,7 +135,7 @@ class Message(Container):
     @cached_property
     def suffix(self) -> str:
         """The suffix that the type requires (Request, Response, Key, Value), or empty."""
-        return _SUFFIXES.get(self.spec.type, "")
+        return _SUFFIXES.get(self.type, "")
 
     @cached_property
     def base_name(self) -> str:
@@ -74,19 +143,21 @@ class Message(Container):
         return self.name.removesuffix(self.suffix)
 
     @cached_property
-    def type(self) -> str:
-        """request, response, header, metadata, data, coordinator-key or coordinator-value."""
-        return self.spec.type
-
-    @cached_property
     def is_rpc(self) -> bool:
         """Whether the message is a request or a response."""
-        return self.spec.type in ("request", "response")
+        return self.type in ("request", "response")
 
     @cached_property
     def is_record(self) -> bool:
         """Whether the message is kept on disk: metadata, data, coordinator key or value."""
-        return self.spec.type not in ("request", "response", "header")
+        return self.type not in ("request", "response", "header")
+
+    @cached_property
+    def is_mistyped(self) -> bool:
+        """Whether the name ends in Request and the type is response, or the reverse."""
+        if self.type == "request":
+            return self.name.endswith("Response")
+        return self.type == "response" and self.name.endswith("Request")
 
     @cached_property
     def kafka_name(self) -> str:
@@ -94,10 +165,10 @@ class Message(Container):
         return PROTECTED[self.api_key] if self.api_key is not None and self._is_protected(self.api_key) else ""
 
     @cached_property
-    def kafka_key(self) -> int:
-        """The API key that Kafka gives the RPC of this name, where rules protect that RPC; else -1."""
-        key = _PROTECTED_KEYS.get(self.base_name, -1)
-        return key if self._is_protected(key) else -1
+    def kafka_key(self) -> int | None:
+        """The API key that Kafka gives the RPC of this name, where rules protect that RPC; else None."""
+        key = _PROTECTED_KEYS.get(self.base_name)
+        return key if key is not None and self._is_protected(key) else None
 
     def _is_protected(self, key: int) -> bool:
         """Whether an API key means Kafka's RPC: 17 and 18 do in every set, others in one that has ApiVersions."""
@@ -114,49 +185,6 @@ class Message(Container):
     def kafka_title(self) -> str:
         """The name by the RPC's API key: `ApiVersionsRequest` for a request with key 18, whatever it is called."""
         return self.kafka_name + self.suffix if self.kafka_name else self.name
-
-    @cached_property
-    def is_mistyped(self) -> bool:
-        """Whether the name ends in Request and the type is response, or the reverse."""
-        other = {"request": "Response", "response": "Request"}.get(self.spec.type, "")
-        return bool(other) and self.name.endswith(other)
-
-    @cached_property
-    def api_key(self) -> int | None:
-        """The number of the RPC or record type, or None."""
-        return value_or(self.spec.api_key, None)
-
-    @cached_property
-    def listeners(self) -> tuple[str, ...]:
-        """The listeners that serve the request."""
-        return tuple(value_or(self.spec.listeners, []))
-
-    @cached_property
-    def declares_listeners(self) -> bool:
-        """Whether `listeners` is present, even empty."""
-        return isinstance(self.spec.listeners, list)
-
-    @cached_property
-    def properties(self) -> tuple[str, ...]:
-        """The properties that are present and not null, by their JSON names."""
-        spec = self.spec
-        names = zip(spec.__struct_encode_fields__, spec.__struct_fields__, strict=True)
-        return tuple(name for name, attribute in names if value_or(getattr(spec, attribute), None) is not None)
-
-    @cached_property
-    def misspelt(self) -> frozenset[str]:
-        """The properties that the message lacks because their names are probably misspelt."""
-        return self.misspelt_by_owner.get("", frozenset())
-
-    @cached_property
-    def misspelt_by_owner(self) -> dict[str, frozenset[str]]:
-        """By pointer of an object: the properties that it lacks because their names are probably misspelt."""
-        names: dict[str, frozenset[str]] = {}
-        for problem in self.problems:
-            if name := problem.intended_property:
-                owner = problem.pointer.rpartition("/")[0]
-                names[owner] = names.get(owner, frozenset()) | {name}
-        return names
 
     # The schema set
 
@@ -191,94 +219,29 @@ class Message(Container):
     @cached_property
     def free_api_key(self) -> int:
         """The API key to take: the key of the other message of the RPC if it is free, else the next free key."""
-        key = self.schemas.key_of_partner(self)
-        is_taken = key in (None, self.api_key) or (self.type, key) in self.schemas.key_owners
-        return self.schemas.next_api_key if key is None or is_taken else key
+        other = self.schemas.partner_by_name(self)
+        if other is None or other.api_key is None or (self.type, other.api_key) in self.schemas.key_owners:
+            return self.schemas.next_api_key
+        return other.api_key
 
     @cached_property
     def fields_of_rpc(self) -> dict[str, list[Field]]:
         """By name in lower case: the fields of the message, and of the other message of its RPC."""
-        other = self.schemas.partner_of(self)
-        fields: dict[str, list[Field]] = {}
-        for field in (*self.all_fields, *(other.all_fields if other else ())):
-            fields.setdefault(field.name.lower(), []).append(field)
+        fields: dict[str, list[Field]] = defaultdict(list)
+        for message in (self, self.schemas.partner_by_name(self)):
+            for field in message.all_fields if message else ():
+                fields[field.name.lower()].append(field)
         return fields
-
-    # Versions
-
-    @cached_property
-    def valid(self) -> VersionRange:
-        """The versions that exist; none for a dead message, or when they are invalid."""
-        return required_range(self.spec.valid_versions, NONE).value
-
-    @cached_property
-    def valid_problem(self) -> str:
-        """What is wrong with the text of `validVersions`, or empty."""
-        return required_range(self.spec.valid_versions, NONE).problem
-
-    @cached_property
-    def versions(self) -> VersionRange:
-        """The same as `valid`: the versions in which top-level fields may exist."""
-        return self.valid
-
-    @cached_property
-    def present(self) -> VersionRange:
-        """The same as `valid`."""
-        return self.valid
-
-    @cached_property
-    def is_dead(self) -> bool:
-        """Whether the message has no valid versions any more (`"validVersions": "none"`)."""
-        return not self.valid and not self.valid_problem
-
-    @cached_property
-    def flexible(self) -> VersionRange:
-        """The versions with compact encodings and tagged fields (KIP-482)."""
-        return optional_range(self.spec.flexible_versions).value
-
-    @cached_property
-    def flexible_problem(self) -> str:
-        """What is wrong with the text of `flexibleVersions`, or empty."""
-        return optional_range(self.spec.flexible_versions).problem
-
-    @cached_property
-    def declares_flexible(self) -> bool:
-        """Whether `flexibleVersions` is present."""
-        return isinstance(self.spec.flexible_versions, str)
-
-    @cached_property
-    def deprecated(self) -> VersionRange:
-        """The versions that clients should stop using."""
-        return optional_range(self.spec.deprecated_versions).value
-
-    @cached_property
-    def deprecated_problem(self) -> str:
-        """What is wrong with the text of `deprecatedVersions`, or empty."""
-        return optional_range(self.spec.deprecated_versions).problem
-
-    @cached_property
-    def unstable(self) -> bool:
-        """Whether the highest version may still change."""
-        return value_or(self.spec.latest_version_unstable, False)
 
     # Headers (KIP-1313)
 
     @cached_property
-    def declares_headers(self) -> bool:
-        """Whether `headerVersions` is present, even empty."""
-        return isinstance(self.spec.header_versions, dict)
-
-    @cached_property
     def header_ranges(self) -> tuple[HeaderRange, ...]:
         """The entries of `headerVersions`, lowest versions first."""
-        entries = [HeaderRange(key, value, self) for key, value in value_or(self.spec.header_versions, {}).items()]
-        entries.sort(key=lambda entry: (entry.versions.lowest, entry.versions.highest))
-        for index, entry in enumerate(entries):
-            entry.index = index
-        return tuple(entries)
+        return header_ranges_of(self)
 
     @cached_property
-    def spoils_headers(self) -> bool:
+    def loses_header_ranges(self) -> bool:
         """Whether `headerVersions` has an entry of a wrong type or a duplicate key, so that readers lose entries."""
         return any(
             problem.kind in ("duplicate-key", "wrong-type")
@@ -288,31 +251,18 @@ class Message(Container):
         )
 
     @cached_property
-    def reads_headers(self) -> bool:
+    def can_read_header_ranges(self) -> bool:
         """Whether every entry of `headerVersions` is usable: each key is a range, and no key is a duplicate."""
-        return not self.spoils_headers and not any(entry.key_problem for entry in self.header_ranges)
+        return not self.loses_header_ranges and not any(entry.key_problem for entry in self.header_ranges)
 
     @cached_property
-    def furthest_headers(self) -> tuple[HeaderRange | None, ...]:
-        """For each entry of `headerVersions`: of those before it the entry that reaches furthest, or None."""
-        entries: list[HeaderRange | None] = []
-        furthest: HeaderRange | None = None
-        for entry in self.header_ranges:
-            entries.append(furthest)
-            if entry.versions and (furthest is None or entry.versions.highest > furthest.versions.highest):
-                furthest = entry
-        return tuple(entries)
-
-    @cached_property
-    def header_bounds(self) -> list[tuple[int, int, int]]:
-        """First and last version and header of each declared range, lowest first; in an overlap the first counts."""
-        bounds: list[tuple[int, int, int]] = []
-        next_version = 0
-        for entry in self.header_ranges:
-            if entry.versions and entry.versions.highest >= next_version:
-                bounds.append((max(entry.versions.lowest, next_version), entry.versions.highest, entry.header))
-                next_version = entry.versions.highest + 1
-        return bounds
+    def effective_header_ranges(self) -> tuple[HeaderRange, ...]:
+        """The entries of `headerVersions` that reach further than all before them: of two that overlap, the first."""
+        return tuple(
+            entry
+            for entry in self.header_ranges
+            if entry.versions and (not entry.furthest or entry.furthest.versions.highest < entry.versions.highest)
+        )
 
     @cached_property
     def headers(self) -> tuple[int, ...]:
@@ -321,20 +271,19 @@ class Message(Container):
 
     @cached_property
     def headers_to_declare(self) -> str:
-        """The `headerVersions` that declare what Kafka derives without them, as JSON; empty if it has no header."""
-        entries = derived_map(self) if self.is_rpc and self.valid else ()
-        return "{" + ", ".join(f'"{versions}": "{header}"' for versions, header in entries) + "}"
+        """The `headerVersions` that declare what Kafka derives without them, as JSON."""
+        return "{" + ", ".join(f'"{versions}": "{header}"' for versions, header in derived_map(self)) + "}"
 
     @cached_property
     def missing_headers(self) -> dict[int, int]:
         """For the header messages: each version that is missing and that several messages use, with their number."""
-        sender = {"RequestHeader": "request", "ResponseHeader": "response"}.get(self.name)
-        if self.type != "header" or sender is None or self.valid_problem:
+        user_type = {"RequestHeader": "request", "ResponseHeader": "response"}.get(self.name)
+        if self.type != "header" or self.valid_problem:
             return {}
         return {
             header: number
-            for (kind, header), number in sorted(self.schemas.header_users.items())
-            if kind == sender and number > 1 and header not in self.valid
+            for (message_type, header), number in sorted(self.schemas.header_users.items())
+            if message_type == user_type and number > 1 and header not in self.valid
         }
 
     # Fields and structs
@@ -359,7 +308,10 @@ class Message(Container):
     @cached_property
     def structs(self) -> tuple[Struct, ...]:
         """All structs of the file: the common structs first, each followed by those defined inside it."""
-        return tuple(_nested(self.common_structs, self.fields))
+        structs: list[Struct] = []
+        for struct in self.common_structs:
+            structs += [struct, *_structs_in(struct.fields)]
+        return (*structs, *_structs_in(self.fields))
 
     @cached_property
     def structs_by_name(self) -> dict[str, Struct]:
@@ -376,7 +328,7 @@ class Message(Container):
         """By pointer of a struct: another struct of the same name, an older one if the base is known."""
         structs = [struct for struct in self.structs if struct.is_common or struct.name not in self.common_names]
         former_paths = {struct.path for struct in self.former.structs} if self.former else frozenset()
-        others = duplicates(structs, lambda struct: struct.name, lambda struct: struct.path in former_paths)
+        others = find_duplicates(structs, lambda struct: struct.name, lambda struct: struct.path in former_paths)
         return {structs[index].pointer: other for index, other in others.items()}
 
     @cached_property
@@ -387,11 +339,11 @@ class Message(Container):
     @cached_property
     def used_structs(self) -> dict[str, VersionRange]:
         """By name of a common struct: the valid versions in which some field has it as its type."""
-        uses: dict[str, list[Interval]] = {name: [] for name in self.common_names}
-        for field in self.all_fields if uses else ():
-            if field.kind.element in uses and not field.has_children:
-                uses[field.kind.element].extend(field.present.intervals)
-        return {name: VersionRange(intervals) for name, intervals in uses.items()}
+        intervals: dict[str, list[Interval]] = {name: [] for name in self.common_names}
+        for field in self.all_fields:
+            if field.element_type in intervals and not field.has_children:
+                intervals[field.element_type] += field.present.intervals
+        return {name: VersionRange(intervals[name]) for name in intervals}
 
     # The file and its comments
 
@@ -434,42 +386,42 @@ def rpc_of(name: str) -> str:
     return name.removesuffix("Request").removesuffix("Response")
 
 
-def _nested(common: tuple[Struct, ...], fields: tuple[Field, ...]) -> Iterator[Struct]:
-    for struct in common:
-        yield struct
-        yield from _nested((), struct.fields)
+def _structs_in(fields: tuple[Field, ...]) -> Iterator[Struct]:
+    """The structs that fields define in place, each followed by those defined inside it."""
     for field in fields:
         if field.definition:
             yield field.definition
-            yield from _nested((), field.definition.fields)
+            yield from _structs_in(field.definition.fields)
 
 
 def _cycles(structs: Iterable[Struct]) -> dict[str, str]:
-    """By name of a struct, the first of each group of structs that contain themselves: a shortest cycle."""
-    uses: dict[str, list[str]] = {}
+    """For each group of structs that contain each other, the name that sorts first and a shortest cycle from it."""
+    types_by_struct: dict[str, list[str]] = defaultdict(list)
     for struct in structs:
-        types = (field.kind.element for field in struct.fields if field.kind.struct)
-        uses.setdefault(struct.name, []).extend(types)
+        types_by_struct[struct.name] += [field.element_type for field in struct.fields if field.is_struct]
     try:
-        TopologicalSorter(uses).prepare()
+        TopologicalSorter(types_by_struct).prepare()
     except CycleError:
-        return _shortest_cycles(uses)
+        return _shortest_cycles(types_by_struct)
     return {}
 
 
 _END: Final = "-> the name again"
-"""A node beside the first struct of a cycle; no struct has this name."""
+"""A node that stands for the first struct of a cycle at the cycle's end; no struct has this name."""
 
 
-def _shortest_cycles(uses: Mapping[str, Iterable[str]]) -> dict[str, str]:
+def _shortest_cycles(types_by_struct: Mapping[str, Iterable[str]]) -> dict[str, str]:
     import networkx as nx  # takes longer to import than 200 files take to check
 
-    graph: nx.DiGraph[str] = nx.DiGraph((name, other) for name, types in uses.items() for other in types)
+    graph: nx.DiGraph[str] = nx.DiGraph((name, other) for name, types in types_by_struct.items() for other in types)
     cycles: dict[str, str] = {}
     for component in nx.strongly_connected_components(graph):
         name = min(component)
-        if len(component) > 1 or graph.has_edge(name, name):
-            group = nx.DiGraph(graph.subgraph(component))
-            group.add_edges_from((user, _END) for user in [*group.predecessors(name)])
-            cycles[name] = " -> ".join([*nx.shortest_path(group, name, _END)[:-1], name])
+        if len(component) == 1 and not graph.has_edge(name, name):
+            continue
+        # A shortest path from a node to itself is empty: so each edge to it leads to the end too.
+        group = nx.DiGraph(graph.subgraph(component))
+        group.add_edges_from([(user, _END) for user in group.predecessors(name)])
+        *path, _ = nx.shortest_path(group, name, _END)
+        cycles[name] = " -> ".join([*path, name])
     return cycles

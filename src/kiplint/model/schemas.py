@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from kiplint.model.fields import duplicates
+from kiplint.model.fields import find_duplicates
 from kiplint.model.spec import ENTITY_TYPES
 from kiplint.versions import NONE, VersionRange
 
@@ -107,7 +107,7 @@ class Rpc:
     def namesake(self) -> Message | None:
         """Of a request or response alone: the other message by name, where it has another API key; else None."""
         message = self._messages[0] if len(self._messages) == 1 else None
-        return message.schemas.partner_of(message) if message else None
+        return message.schemas.partner_by_name(message) if message else None
 
 
 _PLACES = {
@@ -180,13 +180,13 @@ class SchemaSet:
     @cached_property
     def duplicate_names(self) -> dict[Message, Message]:
         """For messages whose name another has: the other, an older one if the base is known."""
-        others = duplicates(self.messages, lambda message: message.name, _right)
+        others = find_duplicates(self.messages, lambda message: message.name, _right)
         return {self.messages[index]: other for index, other in others.items()}
 
     @cached_property
     def duplicate_keys(self) -> dict[Message, Message]:
         """For messages whose type and API key another has: the other, an older one if the base is known."""
-        others = duplicates(self._keyed, lambda message: (message.type, message.api_key), _right)
+        others = find_duplicates(self._keyed, lambda message: (message.type, message.api_key), _right)
         return {self._keyed[index]: other for index, other in others.items()}
 
     @cached_property
@@ -235,7 +235,7 @@ class SchemaSet:
             message.name for message in self.messages if message.type not in ("header", "data") and message.is_doubtful
         )
 
-    def partner_of(self, message: Message) -> Message | None:
+    def partner_by_name(self, message: Message) -> Message | None:
         """The other message of an RPC or record by its name, or None."""
         kind, suffix = _PARTNERS.get(message.type, ("", ""))
         partner = self.by_name.get(message.base_name + suffix) if kind else None
@@ -243,7 +243,7 @@ class SchemaSet:
 
     def key_of_partner(self, message: Message) -> int | None:
         """The API key of that message, or None."""
-        partner = self.partner_of(message)
+        partner = self.partner_by_name(message)
         return partner.api_key if partner else None
 
     @cached_property
@@ -282,7 +282,7 @@ class SchemaSet:
     def headerless(self) -> tuple[Message, ...]:
         """The live requests and responses without a header map; those whose findings are reported come first."""
         live = (message for message in self.messages if message.is_rpc and message.valid)
-        headerless = [message for message in live if not message.header_ranges and not message.spoils_headers]
+        headerless = [message for message in live if not message.header_ranges and not message.loses_header_ranges]
         if (selected := self.selected) is not None:
             headerless.sort(key=lambda message: message.file not in selected)
         return tuple(headerless)

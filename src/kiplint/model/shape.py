@@ -7,10 +7,11 @@ as `"ignorable": "true"`; those are noted and coerced here too, the rest is note
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from jsonschema import Draft202012Validator
@@ -18,15 +19,16 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from kiplint.limits import SUGGESTIONS
-from kiplint.model.spec import MessageSpec, escape, reading_schema
-from kiplint.model.types import NO_VALUE, WORDS, coerce, kind_at
+from kiplint.model.spec import ENTITY_TYPES, MessageSpec, MessageType, escape, reading_schema
 from kiplint.text.decode import Problem
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
 
 MOST_PROBLEMS = 100
 MOST_ROUNDS = 4
+"""How often a document is validated and repaired at most."""
 _STAND_INS: dict[str, Any] = {"name": "Unnamed", "type": "string", "versions": "0+"}
+"""The values of required properties of a field or struct that are missing or cannot be read."""
 
 # JSON Schema takes 2.0 for an integer, the decoder does not.
 _integers_only = Draft202012Validator.TYPE_CHECKER.redefine(
@@ -49,24 +51,27 @@ _Validator = extend(Draft202012Validator, {"anyOf": _errors_of_type}, type_check
 
 
 def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
-    """The problems of a value's shape, and the message that is left, or None when none can be made of it."""
+    """The message that can be made of a JSON value, or None, and the problems of the value's shape.
+
+    A repaired value may show errors that its mistake hid, so the document is validated again.
+    """
     if not isinstance(value, dict):
         return None, (Problem("wrong-type", f"a definition is a JSON object, not {_noun(value)}"),)
     document: Any = copy.deepcopy(value)
     problems: dict[tuple[str, str], Problem] = {}
     for _ in range(MOST_ROUNDS):
-        some = islice(_validator().iter_errors(document), 10 * MOST_PROBLEMS)
-        errors = sorted(some, key=lambda error: [str(token) for token in error.absolute_path])[:MOST_PROBLEMS]
+        first_errors = islice(_validator().iter_errors(document), 10 * MOST_PROBLEMS)
+        errors = sorted(first_errors, key=lambda error: [str(token) for token in error.absolute_path])[:MOST_PROBLEMS]
         if not errors:
             break
-        usable = [_Repair(document, error, problems).run() for error in errors]
-        if not all(usable) or len(problems) >= MOST_PROBLEMS:
-            return None, _without_misspelt(problems)
-        document = _without_gone(document)
+        are_repaired = [_Repair(document, error, problems).run() for error in errors]
+        if not all(are_repaired) or len(problems) >= MOST_PROBLEMS:
+            return None, _without_misspelt(problems.values())
+        document = _without_refused_values(document)
     try:
-        return msgspec.convert(document, MessageSpec), _without_misspelt(problems)
+        return msgspec.convert(document, MessageSpec), _without_misspelt(problems.values())
     except msgspec.ValidationError as error:
-        return None, _without_misspelt(problems) or (Problem("wrong-type", str(error)),)
+        return None, _without_misspelt(problems.values()) or (Problem("wrong-type", str(error)),)
 
 
 @cache
@@ -75,67 +80,64 @@ def _validator() -> Draft202012Validator:
     return validator
 
 
-def _without_misspelt(problems: Mapping[tuple[str, str], Problem]) -> tuple[Problem, ...]:
+def _without_misspelt(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """The problems, without a missing property where an unknown property of the same object probably means it."""
-    intended_pointers = {
-        f"{problem.pointer.rpartition('/')[0]}/{problem.intended_property}"
-        for problem in problems.values()
-        if problem.intended_property
-    }
+    problems = tuple(problems)
+    intended_pointers = set()
+    for problem in problems:
+        if problem.intended_property:
+            owner, _, _ = problem.pointer.rpartition("/")
+            intended_pointers.add(f"{owner}/{problem.intended_property}")
     return tuple(
         problem
-        for problem in problems.values()
+        for problem in problems
         if problem.kind != "missing-property" or problem.pointer not in intended_pointers
     )
 
 
-def _without_gone(value: Any) -> Any:
+def _without_refused_values(value: Any) -> Any:
+    """A copy of a JSON value without the items and properties that are `NO_VALUE`."""
     if isinstance(value, list):
-        return [_without_gone(element) for element in value if element is not NO_VALUE]
+        return [_without_refused_values(item) for item in value if item is not NO_VALUE]
     if isinstance(value, dict):
-        return {key: _without_gone(inner) for key, inner in value.items() if inner is not NO_VALUE}
+        return {name: _without_refused_values(item) for name, item in value.items() if item is not NO_VALUE}
     return value
 
 
 class _Repair:
-    """The repair of an error of the schema: it is noted, and the document changes so that the rest is readable."""
+    """The repair of an error of the schema: it is noted, and the document changes so that the rest is readable.
+
+    `problems` are those of the whole document, by kind and pointer; a repair adds to them.
+    """
 
     def __init__(self, document: Any, error: ValidationError, problems: dict[tuple[str, str], Problem]) -> None:
-        self.error = error
+        self.violated_keyword = error.validator
+        self.schema: Any = error.schema
         self.problems = problems
         self.path = list(error.absolute_path)
-        self.holder: Any = None
+        self.parent: Any = None
         self.value: Any = document
         for token in self.path:
-            if self.value is NO_VALUE:
+            if self.value is NO_VALUE:  # an earlier repair of this round
                 break
-            self.holder, self.value = self.value, self.value[token]
+            self.parent, self.value = self.value, self.value[token]
         self.pointer = "".join(f"/{escape(str(token))}" for token in self.path)
-        self.property_name = next((str(token) for token in reversed(self.path) if isinstance(token, str)), "")
-        self.kind = kind_at(self.path)
 
     def run(self) -> bool:
-        """Whether a message can still be made of the document."""
+        """Repair the document; return whether a message can still be made of it."""
         if self.value is NO_VALUE:
             return True
-        if self.error.validator == "additionalProperties":
-            return self._unknown_properties()
-        if self.error.validator == "required":
-            return self._missing_properties()
-        return self._wrong_value()
+        if self.violated_keyword == "additionalProperties":
+            return self._drop_unknown_properties()
+        if self.violated_keyword == "required":
+            return self._add_missing_properties()
+        return self._replace_wrong_value()
 
-    def _note(self, kind: str, detail: str, pointer: str | None = None, word: str = "") -> None:
-        where = self.pointer if pointer is None else pointer
-        self.problems.setdefault((kind, where), Problem(kind, detail, where, word=word))
+    def _note(self, kind: str, detail: str, pointer: str, word: str = "") -> None:
+        self.problems.setdefault((kind, pointer), Problem(kind, detail, pointer, word=word))
 
-    @property
-    def _schema(self) -> Mapping[str, Any]:
-        schema = self.error.schema
-        return schema if isinstance(schema, Mapping) else {}
-
-    def _unknown_properties(self) -> bool:
-        """Note and drop what the shape does not have; True, as reading goes on."""
-        properties = sorted(self._schema.get("properties", {}))
+    def _drop_unknown_properties(self) -> bool:
+        properties = sorted(self.schema["properties"])
         for name in [name for name in self.value if name not in properties]:
             if len(self.problems) < MOST_PROBLEMS:
                 detail = f"{_quote(name)} is not a property here{self._hint(name, properties)}"
@@ -143,55 +145,104 @@ class _Repair:
             del self.value[name]
         return True
 
-    def _missing_properties(self) -> bool:
-        """Note what is missing, and put a stand-in there; whether reading goes on, which it does below the message."""
-        for name in [name for name in self._schema["required"] if name not in self.value]:
-            tagged = self.value.get("taggedVersions")
-            if name == "versions" and isinstance(tagged, str) and tagged.strip():
-                self._note("versions-missing", tagged, self.pointer)
-                self.value[name] = tagged
+    def _add_missing_properties(self) -> bool:
+        """Note each missing property and add a stand-in for it, which a message itself cannot do with."""
+        if not self.path:
+            owner = "the message"
+        elif self.path[-2] == "commonStructs":
+            owner = "the struct"
+        else:
+            owner = "the field"
+        tagged_versions = self.value.get("taggedVersions")
+        for name in self.schema["required"]:
+            if name in self.value:
                 continue
-            what = (
-                "the message" if not self.path else "the struct" if "commonStructs" in self.path[-2:] else "the field"
-            )
-            self._note("missing-property", f"{what} has no {_quote(name)}", f"{self.pointer}/{name}")
-            self.value[name] = _STAND_INS.get(name, "")
+            if name == "versions" and isinstance(tagged_versions, str) and tagged_versions.strip():
+                self._note("versions-missing", tagged_versions, self.pointer)
+                self.value[name] = tagged_versions
+            else:
+                self._note("missing-property", f"{owner} has no {_quote(name)}", f"{self.pointer}/{name}")
+                self.value[name] = _STAND_INS.get(name, "")
         return bool(self.path)
 
-    def _wrong_value(self) -> bool:
-        """Note a wrong value, and put what is read in its place; whether reading goes on."""
-        read = coerce(self.path, self.value)
-        if read is not NO_VALUE:
-            detail = f"{_quote(self.value)} is read as {_quote(read)}"
-            if read is None or isinstance(self.value, dict):
-                self._note("coerced-value", f"{detail}; {'drop it' if read is None else 'put it into a list'}")
-            else:
-                self._note("coerced-value", detail, word=_json(read))
-        elif self.property_name in WORDS and not isinstance(self.value, (dict, list)):
-            self._note("unknown-enum-value", self._enum_detail())
+    def _replace_wrong_value(self) -> bool:
+        """Note a value of the wrong type, and put what Kafka's reader reads from it, or a stand-in, in its place."""
+        read_value = coerce(self.path, self.value)
+        if read_value is NO_VALUE:
+            self._note_refused_value()
+            if self.path in (["name"], ["type"], ["validVersions"]):
+                return False
+            read_value = _STAND_INS.get(str(self.path[-1]), NO_VALUE)
         else:
-            inside = self.path and isinstance(self.path[-1], int)
-            kind = self.kind if not inside else "strings" if self.property_name == "listeners" else "list"
-            expected = _EXPECTED.get(kind, "a string")
-            self._note("wrong-type", f"{_quote(self.property_name)} is {expected}, not {_noun(self.value)}")
-        if self.holder is None:
-            return False
-        self.holder[self.path[-1]] = read
-        if read is NO_VALUE and len(self.path) == 1 and self.path[0] in ("name", "type", "validVersions"):
-            return False
-        if read is NO_VALUE and self.path[-1] in _STAND_INS:
-            self.holder[self.path[-1]] = _STAND_INS[str(self.path[-1])]
+            self._note_coerced_value(read_value)
+        self.parent[self.path[-1]] = read_value
         return True
+
+    def _note_coerced_value(self, read_value: Any) -> None:
+        detail, word = f"{_quote(self.value)} is read as {_quote(read_value)}", ""
+        if read_value is None:
+            detail += "; drop it"
+        elif isinstance(self.value, dict):
+            detail += "; put it into a list"
+        else:
+            word = _json(read_value)
+        self._note("coerced-value", detail, self.pointer, word)
+
+    def _note_refused_value(self) -> None:
+        name = _property_name(self.path)
+        if name in _WORDS and not isinstance(self.value, (dict, list)):
+            hint = self._hint(self.value.strip(), _WORDS[name]) if isinstance(self.value, str) else ""
+            hint = hint or f"; it is one of {', '.join(_WORDS[name])}"
+            self._note(
+                "unknown-enum-value", f"{_quote(self.value)} is not a value of {_quote(name)}{hint}", self.pointer
+            )
+            return
+        expected = _EXPECTED.get(_kind_at(self.path), "a string")
+        self._note("wrong-type", f"{_quote(name)} is {expected}, not {_noun(self.value)}", self.pointer)
 
     def _hint(self, word: str, names: Iterable[str]) -> str:
         return did_you_mean(word, names) if len(self.problems) < SUGGESTIONS else ""
 
-    def _enum_detail(self) -> str:
-        words = WORDS.get(self.property_name, ())
-        near = self._hint(self.value.strip(), words) if isinstance(self.value, str) else ""
-        hint = near or f"; it is one of {', '.join(words)}"
-        return f"{_quote(self.value)} is not a value of {_quote(self.property_name)}{hint}"
 
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _quote(value: Any) -> str:
+    """The value as JSON, at most 40 characters of it."""
+    if isinstance(value, str):
+        return f'"{printable(value[:40])}"'
+    return printable(_json(value)[:40])
+
+
+def _noun(value: Any) -> str:
+    """The value if it is short, else what it is: `true`, `5`, `a list`."""
+    if isinstance(value, str):
+        return "a string"
+    if isinstance(value, list):
+        return "a list"
+    return "an object" if isinstance(value, dict) else _quote(value)
+
+
+# What Kafka's reader reads from a value of the wrong JSON type
+
+_WORDS = {"type": get_args(MessageType), "entityType": ENTITY_TYPES}
+"""The words that properties with a fixed choice may have."""
+
+NO_VALUE: Any = object()
+"""Stands for a value that Kafka's reader refuses."""
+
+_KINDS = {
+    **dict.fromkeys(("ignorable", "mapKey", "zeroCopy", "latestVersionUnstable"), "bool"),
+    **dict.fromkeys(("apiKey", "tag"), "int"),
+    "entityType": "enum",
+    "listeners": "strings",
+    "fields": "list",
+    "commonStructs": "list",
+    "headerVersions": "map",
+    "default": "default",
+}
+"""The kind of value of each property that is not a string."""
 
 _EXPECTED = {
     "bool": "true or false",
@@ -201,19 +252,70 @@ _EXPECTED = {
     "map": "an object",
     "default": "a string, a number, a boolean or null",
 }
+"""How a sentence names each kind."""
 
 
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+def coerce(path: Sequence[str | int], value: Any) -> Any:
+    """The value that Kafka's reader reads from a value of the wrong JSON type at `path`, such as True from "true".
+
+    `path` is `["fields", 0, "ignorable"]`, say. None where the reader reads null, `NO_VALUE` where it fails.
+    """
+    kind = _kind_at(path)
+    is_list_item = isinstance(path[-1], int)
+    if is_list_item:
+        return str(value) if kind == "strings" and isinstance(value, (int, float)) else NO_VALUE
+    return _COERCIONS[kind](value) if kind in _COERCIONS else NO_VALUE
 
 
-def _quote(value: Any) -> str:
-    text = value if isinstance(value, str) else "null" if value is None else _json(value)
-    text_part = printable(text[:40])
-    return f'"{text_part}"' if isinstance(value, str) else text_part
+def _kind_at(path: Sequence[str | int]) -> str:
+    """The kind of value of the property at `path`, or of the list that has the item there."""
+    return "enum" if list(path) == ["type"] else _KINDS.get(_property_name(path), "string")
 
 
-def _noun(value: Any) -> str:
-    if value is None or isinstance(value, (bool, int, float)):
-        return _quote(value)
-    return "a string" if isinstance(value, str) else "a list" if isinstance(value, list) else "an object"
+def _property_name(path: Sequence[str | int]) -> str:
+    """The name of the property at `path`, or of the list that has the item there."""
+    return [token for token in path if isinstance(token, str)][-1]
+
+
+def _to_bool(value: Any) -> Any:
+    if isinstance(value, str):
+        text = value.strip()
+        if text in ("true", "True", "TRUE"):
+            return True
+        return False if text in ("false", "False", "FALSE", "") else NO_VALUE
+    return bool(value) if value is None or isinstance(value, int) else NO_VALUE
+
+
+def _to_int(value: Any) -> Any:
+    if isinstance(value, float) and abs(value) < 2**31:
+        return int(value)
+    if isinstance(value, str):
+        text = value.strip()
+        if not text:
+            return None
+        return int(text) if re.fullmatch("[+-]?[0-9]{1,5}", text) else NO_VALUE
+    return NO_VALUE
+
+
+def _to_string(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**40 else NO_VALUE
+    return repr(value) if isinstance(value, float) else NO_VALUE
+
+
+def _to_enum(value: Any) -> Any:
+    if isinstance(value, str) and value != value.strip() and value.strip() in {*_WORDS["type"], *_WORDS["entityType"]}:
+        return value.strip()
+    return NO_VALUE
+
+
+_COERCIONS: dict[str, Callable[[Any], Any]] = {
+    "bool": _to_bool,
+    "int": _to_int,
+    "string": _to_string,
+    "enum": _to_enum,
+    "list": lambda value: [value] if isinstance(value, dict) else NO_VALUE,
+    "strings": lambda value: [value] if isinstance(value, str) else NO_VALUE,
+}
