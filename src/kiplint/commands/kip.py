@@ -29,7 +29,7 @@ from kiplint.compat.classify import ChangeFinding, classify, unexplained
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree, read_directories, unparsable_files
 from kiplint.engine.config import FailOn, Path, configure
-from kiplint.engine.finding import Finding, Line, Span
+from kiplint.engine.finding import Finding, Span
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.limits import KIP_BYTES
@@ -94,6 +94,9 @@ def command(
             whole=whole,
         ),
     )
+
+
+Line = Annotated[int, Meta(ge=1, description="1-based; columns count characters.")]
 
 
 class DefinitionObject(msgspec.Struct, frozen=True):

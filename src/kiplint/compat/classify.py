@@ -18,9 +18,9 @@ from kiplint.compat.compare import compare_trees
 from kiplint.compat.proof import Proof
 from kiplint.compat.proof import prove as prove_change
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.engine.finding import Finding, fingerprint
+from kiplint.engine.finding import Finding, Violation, fingerprint
 from kiplint.engine.rule import Breaks, Rule
-from kiplint.engine.ruleset import RuleSet, Violation
+from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import locate_at
 from kiplint.model.layout import unfolded_size
 from kiplint.model.message import rpc_of
@@ -126,7 +126,7 @@ def _finding(violation: Violation, change: Change, locator_of: Callable[[str], L
     """The finding about a change, without its proof."""
     location = change.location
     if at := violation.rule.spec.at:
-        location = location._replace(name=at)
+        location = location._replace(key=at)
     finding = locate_at(replace(violation, location=location), locator_of(location.file))
     name, versions = change.message_name, str(change.versions) if change.versions else ""
     message = _message(violation.message, name, versions, change.field)
@@ -134,7 +134,7 @@ def _finding(violation: Violation, change: Change, locator_of: Callable[[str], L
         "severity": "info" if change.policy == "info" else finding.severity,
         "message": message + (f" (compared with {printable(change.release)})" if change.release else ""),
         "message_name": name,
-        "pointer": f"{location.pointer}/{location.name}" if location.name else location.pointer,  # also of none
+        "pointer": f"{location.pointer}/{location.key}" if location.key else location.pointer,  # also of none
         "fingerprint": fingerprint(finding.rule, name, change.field, versions, change.kind),
         "place": "",
     }

@@ -18,9 +18,9 @@ from kiplint.compat.fields import compare_headers
 from kiplint.compat.released import Releases, VersionStatuses, released_versions
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.engine.config import Config
-from kiplint.engine.finding import Location, Severity, location_of, message_of
+from kiplint.engine.finding import Location, Severity, Violation, location_of, message_of
 from kiplint.engine.rule import Level, Rule
-from kiplint.engine.ruleset import RuleSet, Violation, load_rules, make_ruleset, matches
+from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset, matches
 from kiplint.model.headers import WITH_INSTANCE_ID, header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet, are_related
@@ -281,7 +281,7 @@ def _failing(
         rule=rule.id,
         severity=cast("Severity", severity or rule.severity),
         path=where.file,
-        pointer=f"{where.pointer}/{where.name}" if where.name else where.pointer,
+        pointer=f"{where.pointer}/{where.key}" if where.key else where.pointer,
         message_name=where.message_name,
     )
 

@@ -1,9 +1,13 @@
-"""Findings: a rule that is violated at a place, with the fix if there is one."""
+"""Violations, which the engine works with, and findings, which users get.
+
+A violation is what a rule says of an element of the model. A finding is made of it when its file is read once more for
+lines and columns: it holds text only, and is the JSON of the output.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 import msgspec
 from msgspec import Meta
@@ -18,6 +22,9 @@ from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.text.edit import Edit
 from kiplint.text.lines import character_of
 
+if TYPE_CHECKING:
+    from kiplint.engine.rule import Level, Rule
+
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
@@ -31,7 +38,33 @@ class Span(msgspec.Struct, frozen=True):
     end_column: int
 
 
-Line = Annotated[int, Meta(ge=1, description="1-based; columns count characters.")]
+class Location(NamedTuple):
+    """Where a violation is, in terms of the model: the file, and the JSON pointer of an element, such as `/fields/0`.
+
+    `key` names a property of the element, such as `tag`; it is empty for the whole element. What is no JSON value, such
+    as a comment, is at a half-open range of `characters` of the file instead.
+    """
+
+    file: str
+    pointer: str = ""
+    key: str = ""
+    message_name: str = ""
+    characters: tuple[int, int] | None = None
+
+
+class Violation(msgspec.Struct, frozen=True):
+    """A rule that an element of the model violates. Fixers work on the element; `run.locate_at` makes the finding.
+
+    The texts are those of the finding; the severity `off` means that the rule reports nothing in this case.
+    """
+
+    rule: Rule
+    severity: Level
+    message: str
+    location: Location
+    element: Any
+    instead: str = ""
+    help: str = ""
 
 
 class Fix(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -76,26 +109,26 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def span(self) -> Span:
-        """The place in the file."""
+        """The lines and columns of the finding."""
         return Span(self.line, self.column, self.end_line, self.end_column)
 
     @property
     def summary(self) -> str:
-        """The message and what to do, in one line."""
+        """The message and the advice in one line: `tag 1 of B comes after a gap; write 0`."""
         return f"{self.message}; {self.advice}" if self.advice else self.message
 
     @property
     def advice(self) -> str:
-        """What to do, in words: the help of the rule, or what to write; empty where the message says it."""
+        """What to do: the rule's `help`, or `write 0` for an `instead` of 0; empty where the rule has neither."""
         return self.help or (f"write {self.instead}" if self.instead else "")
 
     @property
     def remark(self) -> str:
-        """What people are told below the finding: where its rule comes from."""
+        """The remark below a finding, such as `source: KIP-482`; empty for a rule without a source."""
         return f"source: {self.source}" if self.source else ""
 
     def at(self, path: str, span: Span) -> Self:
-        """The same finding at another place."""
+        """The same finding, reported for another file and span."""
         return replace(self, path=path, **asdict(span))
 
     def fixed_by(self, fix: Fix | None) -> Self:
@@ -104,49 +137,40 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def fingerprint(*parts: str) -> str:
-    """32 hexadecimal digits of what identifies a finding: its rule, its message, the names that lead to its place."""
+    """The hash, in 32 hexadecimal digits, of the parts that identify a finding.
+
+    The parts are by convention the rule, the name of the message, and the path of the field, but never the line.
+    """
     from hashlib import sha256
 
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-class Location(NamedTuple):
-    """A place in the sources: the file, the element's pointer, the name of its property or empty, the message's name.
+def location_of(element: Any, key: str) -> Location:
+    """The location of an element, or of its property `key` unless that is empty.
 
-    `start` and `end` are character offsets, which are used instead of the pointer, or -1.
+    An RPC is located at its request, or at its response if it has no request; a schema set at its directory.
     """
-
-    file: str
-    pointer: str
-    name: str
-    message_name: str
-    start: int = -1
-    end: int = -1
-
-
-def location_of(element: Any, name: str) -> Location:
-    """The place of an element, or of its property `name` unless that is empty; a set is at its directory."""
     if isinstance(element, Note):
-        return _in_text(element)
+        data = element.message.data
+        start, end = element.place_in_file
+        characters = character_of(data, start), character_of(data, end)
+        return Location(element.message.file, message_name=element.message.name, characters=characters)
     if isinstance(element, ProblemElement):
-        return Location(element.file, element.pointer, "", element.message_name, element.start, element.end)
+        has_offsets = element.start >= 0
+        offsets = (element.start, element.end) if has_offsets else None
+        return Location(element.file, element.pointer, "", element.message_name, offsets)
     if isinstance(element, SchemaSet):
-        return Location(element.directory or os.curdir, "", "", "")
+        return Location(element.directory or os.curdir)
     message = message_of(element)
     if message is None:
-        return Location("", "", "", "")
-    return Location(message.file, getattr(element, "pointer", ""), name, message.name)
-
-
-def _in_text(element: Note) -> Location:
-    message = element.message
-    start, end = element.place_in_file
-    first, last = character_of(message.data, start), character_of(message.data, end)
-    return Location(message.file, "", "", message.name, first, last)
+        return Location("")  # a change, which has a location of its own
+    pointer = "" if isinstance(element, Rpc) else element.pointer
+    return Location(message.file, pointer, key, message.name)
 
 
 def message_of(element: Any) -> Message | None:
-    """The message of an element; for an RPC the request if it has one; None for a set."""
+    """The message of an element; of an RPC the request, or else the response; None for a set and for a change."""
     if isinstance(element, Message):
         return element
     if isinstance(element, (Field, Struct, HeaderRange)):

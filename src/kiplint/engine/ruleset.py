@@ -9,12 +9,11 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-import msgspec
 from msgspec.structs import replace
 
 from kiplint.engine import packs
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Location, location_of
+from kiplint.engine.finding import Violation, location_of
 from kiplint.engine.language import Expressions, as_text, split_location
 from kiplint.engine.rule import LEVELS, Case, FieldRequirement, Level, Rule, RuleSpec
 from kiplint.model.fields import Container, Field
@@ -113,18 +112,6 @@ def with_params(rules: list[Rule], params: dict[str, dict[str, Any]]) -> list[Ru
                 raise UsageError(f"the parameter {name} of {rule.id} is of type {expected_type}, not {kind}", name)
         by_id[rule_id] = replace(rule, params={**rule.params, **values})
     return list(by_id.values())
-
-
-class Violation(msgspec.Struct, frozen=True):
-    """A rule that an element violates: severity, message, place, what to write (`instead`) and to do (`help`)."""
-
-    rule: Rule
-    severity: Level
-    message: str
-    location: Location
-    element: Any
-    instead: str = ""
-    help: str = ""
 
 
 class CompiledRule:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import NamedTuple, cast
 
 import msgspec
 from msgspec.structs import asdict, replace
 
-from kiplint.engine.finding import Finding, Fix, Severity, Span, fingerprint, location_of
-from kiplint.engine.rule import Rule, Scope
-from kiplint.engine.ruleset import RuleSet, Violation
+from kiplint.engine.finding import Finding, Fix, Severity, Span, Violation, fingerprint, location_of
+from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.suppression import apply_ignores, parse_suppressions
 from kiplint.model.load import MESSAGE_PROBLEMS, Definition, ProblemElement, load
+from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.lines import decode_text
@@ -52,25 +51,37 @@ def check_set(
     findings carry their fixes. With a `base`, what it has is not to blame for what the set adds.
     """
     definitions: list[Definition] = []
-    paths: set[str] = set()
+    reported_paths: set[str] = set()
     for file in files:
         definitions.append(load(file.path, file.data))
         if file.is_reported:
-            paths.add(file.path)
-    messages = tuple(definition.message for definition in definitions if definition.message)
-    schemas = SchemaSet(messages, directory, single_file, _unparsable_names(definitions), frozenset(paths), base)
-    violations = [*file_violations(definitions, paths, rules), *set_violations(schemas, rules, paths)]
-    violations = [_at_reported_message(violation, paths) for violation in violations]
-    selection = [definition for definition in definitions if definition.file in paths]
-    findings = [*_of_whole_set(violations), *_locate(selection, violations, rules, fixer)] if selection else []
+            reported_paths.add(file.path)
+    if not reported_paths:
+        return Result()
+
+    messages = _messages(definitions)
+    unparsable_names = _unparsable_names(definitions)
+    schemas = SchemaSet(messages, directory, single_file, unparsable_names, frozenset(reported_paths), base)
+    violations = [
+        *file_violations(definitions, reported_paths, rules),
+        *set_violations(schemas, rules, reported_paths),
+    ]
+    violations = [_at_reported_message(violation, reported_paths) for violation in violations]
+    reported_definitions = [definition for definition in definitions if definition.file in reported_paths]
+    findings = [*_findings_of_set(violations), *_findings_of_files(reported_definitions, violations, rules, fixer)]
+
     source_paths = {finding.path for finding in findings}
     source_paths.update(edit.path for finding in findings if finding.fix for edit in finding.fix.edits)
     return Result(
         findings=findings,
-        files=len(paths),
-        messages=sum(message.file in paths for message in messages),
+        files=len(reported_paths),
+        messages=sum(message.file in reported_paths for message in messages),
         sources={definition.file: definition.data for definition in definitions if definition.file in source_paths},
     )
+
+
+def _messages(definitions: Iterable[Definition]) -> tuple[Message, ...]:
+    return tuple(definition.message for definition in definitions if definition.message)
 
 
 def _unparsable_names(definitions: Iterable[Definition]) -> frozenset[str]:
@@ -79,76 +90,85 @@ def _unparsable_names(definitions: Iterable[Definition]) -> frozenset[str]:
     return frozenset(name for definition in unparsable for name in definition.likely_names)
 
 
-def _of_whole_set(violations: Iterable[Violation]) -> Iterator[Finding]:
-    """The findings that no single file causes, at the directory."""
+def _findings_of_set(violations: Iterable[Violation]) -> Iterator[Finding]:
+    """The findings about a schema set as a whole, which are reported for its directory."""
     for violation in violations:
         if isinstance(violation.element, SchemaSet) and violation.severity != "off":
             yield locate_file(violation, os.path.basename(violation.location.file.rstrip("/")))
 
 
-def _locate(
+def _findings_of_files(
     definitions: Sequence[Definition], violations: Iterable[Violation], rules: RuleSet, fixer: FixFunction | None
 ) -> Iterator[Finding]:
-    """The findings file by file. Only files with violations or ignore comments need positions."""
-    by_file: dict[str, list[Violation]] = {}
+    """The findings file by file. Only files with violations or ignore comments are read for lines and columns."""
+    violations_by_file: dict[str, list[Violation]] = {}
     for violation in violations:
-        by_file.setdefault(violation.location.file, []).append(violation)
-    files = {definition.file: definition.data for definition in definitions}
+        violations_by_file.setdefault(violation.location.file, []).append(violation)
+    data_by_file = {definition.file: definition.data for definition in definitions}
     for definition in definitions:
-        if definition.file in by_file or IGNORE_MARK in definition.data:
-            yield from _locate_in_file(definition, by_file.get(definition.file, ()), rules, fixer, files)
+        violations_of_file = violations_by_file.get(definition.file, [])
+        if violations_of_file or IGNORE_MARK in definition.data:
+            yield from _findings_of_file(definition, violations_of_file, rules, fixer, data_by_file)
 
 
-def _locate_in_file(
+def _findings_of_file(
     definition: Definition,
     violations: Iterable[Violation],
     rules: RuleSet,
     fixer: FixFunction | None,
-    files: Mapping[str, bytes],
+    data_by_file: Mapping[str, bytes],
 ) -> list[Finding]:
     """The findings of one file in the order of its lines, without ignored findings and with the useless ignores."""
     text = decode_text(definition.data)
     locator = Locator(text)
 
-    def find(violation: Violation) -> Finding:
+    def finding_of(violation: Violation) -> Finding:
         finding = locate_at(violation, locator)
         if fixer is None or not violation.rule.spec.fix:
             return finding
-        return finding.fixed_by(fixer(violation, finding.pointer, files))
+        return finding.fixed_by(fixer(violation, finding.pointer, data_by_file))
 
-    misspelt = definition.message.misspelt_by_owner if definition.message else {}
-
-    def is_misspelt(violation: Violation) -> bool:
-        """Whether it asks for a property that is there but misspelt, which is a finding of its own."""
-        name = violation.instead.partition(":")[0].strip('"') or violation.location.name
-        return name in misspelt.get(violation.location.pointer, ())
-
-    findings = [find(item) for item in violations if item.severity != "off" and not is_misspelt(item)]
-    findings, problems = apply_ignores(parse_suppressions(text), findings, rules)
-    elements = [ProblemElement(problem, definition.file) for problem in problems]
-    findings += map(find, rules.violations("problem", elements))
+    reported_violations = (
+        violation
+        for violation in violations
+        if violation.severity != "off" and not _asks_for_misspelt(violation, definition.message)
+    )
+    findings = [finding_of(violation) for violation in reported_violations]
+    findings, problems_of_comments = apply_ignores(parse_suppressions(text), findings, rules)
+    elements = [ProblemElement(problem, definition.file) for problem in problems_of_comments]
+    findings += [finding_of(violation) for violation in rules.violations("problem", elements)]
     return sorted(findings, key=lambda finding: (finding.line, finding.column, finding.rule, finding.message))
 
 
+def _asks_for_misspelt(violation: Violation, message: Message | None) -> bool:
+    """Whether a violation asks for a property that is there, but misspelt: the misspelling is a finding of its own."""
+    if message is None:
+        return False
+    property_to_write, _, _ = violation.instead.partition(":")  # `instead` may be `"ignorable": true`
+    name = property_to_write.strip('"') or violation.location.key
+    return name in message.misspelt_by_owner.get(violation.location.pointer, ())
+
+
 def locate_file(violation: Violation, name: str) -> Finding:
-    """The finding about a whole file or directory, which its fingerprint has as `name`."""
+    """The finding about a whole file or directory; its fingerprint depends on the `name`, and not on the path."""
     return _finding(violation, Span(1, 1, 1, 1), "", name)
 
 
 def locate_at(violation: Violation, locator: Locator) -> Finding:
-    """The finding about a location in a file that the locator reads."""
-    where = violation.location
-    pointer = where.pointer
-    if where.name:
-        inner = f"{pointer}/{where.name}"
-        parent = locator.node(pointer)
-        pointer = pointer if locator.node(inner) is parent else inner
-    span = locator.span(pointer) if where.start < 0 else locator.span_of(where.start, where.end)
+    """The finding of a violation, in the text of the `locator`. It points to the element if that lacks the property."""
+    location = violation.location
+    pointer = location.pointer
+    if location.key:
+        pointer_to_property = f"{pointer}/{location.key}"
+        element = locator.node(pointer)
+        if locator.node(pointer_to_property) is not element:
+            pointer = pointer_to_property
+    span = locator.span_of(*location.characters) if location.characters else locator.span(pointer)
     return _finding(violation, Span(*span), pointer, locator.names(pointer))
 
 
 def _finding(violation: Violation, span: Span, pointer: str, place: str) -> Finding:
-    """The finding of a violation; `place` is what its fingerprint has beside the rule and the message."""
+    """The finding of a violation; `place` is the pointer with names for indexes, such as `/fields[Topics]/tag`."""
     rule, message_name = violation.rule, violation.location.message_name[:LONGEST_NAME]
     return Finding(
         rule=rule.id,
@@ -168,22 +188,23 @@ def _finding(violation: Violation, span: Span, pointer: str, place: str) -> Find
     )
 
 
-def _at_reported_message(violation: Violation, paths: set[str]) -> Violation:
-    """A violation of an RPC, moved to its message that is reported (one of the `paths`), because it belongs to both."""
-    if violation.location.file in paths or not isinstance(violation.element, Rpc):
+def _at_reported_message(violation: Violation, reported_paths: set[str]) -> Violation:
+    """The violation; one of an RPC, at a file that is not reported, moves to the message of the RPC that is."""
+    location = violation.location
+    if location.file in reported_paths or not isinstance(violation.element, Rpc):
         return violation
     for message in (violation.element.request, violation.element.response):
-        if message and message.file in paths:
-            name = violation.location.name if violation.location.name in message.properties else "name"
-            return replace(violation, location=location_of(message, name), instead="")
+        if message and message.file in reported_paths:
+            key = location.key if location.key in message.properties else "name"
+            return replace(violation, location=location_of(message, key), instead="")
     return violation
 
 
-def file_violations(definitions: list[Definition], paths: set[str], rules: RuleSet) -> Iterator[Violation]:
-    """The violations of rules about the parts of one file, in the `paths` that are reported."""
-    reported_definitions = [definition for definition in definitions if definition.file in paths]
-    messages = [definition.message for definition in reported_definitions if definition.message]
-    yield from rules.violations("problem", _problems(reported_definitions, rules))
+def file_violations(definitions: Iterable[Definition], paths: set[str], rules: RuleSet) -> Iterator[Violation]:
+    """The violations of rules about the parts of single files, in those of the definitions that have the paths."""
+    definitions = [definition for definition in definitions if definition.file in paths]
+    messages = _messages(definitions)
+    yield from rules.violations("problem", _problems(definitions, rules))
     yield from rules.violations("message", messages)
     yield from rules.violations("field", (field for message in messages for field in message.all_fields))
     yield from rules.violations("struct", (struct for message in messages for struct in message.structs))
@@ -191,24 +212,30 @@ def file_violations(definitions: list[Definition], paths: set[str], rules: RuleS
     yield from rules.violations("note", (note for message in messages for note in message.notes))
 
 
-def _problems(definitions: list[Definition], rules: RuleSet) -> Iterator[ProblemElement]:
-    """The problems that the reader noted, and those of messages that one of the rules is about."""
-    ids = {rule.id.partition("/")[2] for rule in rules.rules if rule.each == "problem"}
-    checks = [check for check, kinds in MESSAGE_PROBLEMS.items() if not ids.isdisjoint(kinds)]
+def _problems(definitions: Sequence[Definition], rules: RuleSet) -> Iterator[ProblemElement]:
+    """The problems that the reader noted, and then those of messages, which are looked for if a rule is about them."""
     for definition in definitions:
         for problem in definition.problems:
             yield ProblemElement(problem, definition.file, definition.message)
+
+    kinds_with_rule = {rule.spec.id for rule in rules.rules if rule.each == "problem"}
     for definition in definitions:
-        if message := definition.message:
-            for problem in chain.from_iterable(check(message) for check in checks):
-                yield ProblemElement(problem, definition.file, message)
+        if definition.message is None:
+            continue
+        for find_problems, kinds in MESSAGE_PROBLEMS.items():
+            if kinds_with_rule.isdisjoint(kinds):
+                continue
+            for problem in find_problems(definition.message):
+                yield ProblemElement(problem, definition.file, definition.message)
 
 
-def set_violations(schemas: SchemaSet, rules: RuleSet, paths: set[str] | None = None) -> Iterator[Violation]:
+def set_violations(schemas: SchemaSet, rules: RuleSet, paths: set[str]) -> Iterator[Violation]:
     """The violations of rules about RPCs with a message in one of the `paths`, and about the set as a whole."""
-    pairs = ((rpc, (rpc.request, rpc.response)) for rpc in schemas.rpcs)
-    rpcs = (rpc for rpc, pair in pairs if paths is None or any(message and message.file in paths for message in pair))
-    yield from rules.violations("rpc", rpcs)
+
+    def has_message_there(rpc: Rpc) -> bool:
+        return any(message and message.file in paths for message in (rpc.request, rpc.response))
+
+    yield from rules.violations("rpc", filter(has_message_there, schemas.rpcs))
     yield from rules.violations("set", (schemas,))
 
 
@@ -217,53 +244,51 @@ def set_violations(schemas: SchemaSet, rules: RuleSet, paths: set[str] | None = 
 
 
 class Scopes(NamedTuple):
-    """The rules of a run: all of them, those that need one definition only (their ids: `narrow`), and the others."""
+    """The rules of a run: all of them, the ids of those that need one definition only, and the others."""
 
     whole: RuleSet
-    alone: RuleSet
-    together: RuleSet
-    narrow: frozenset[str]
+    file_rule_ids: frozenset[str]
+    set_rules: RuleSet
 
 
 def scopes_of(rules: RuleSet) -> Scopes:
-    """The rules, parted by their scope."""
-    scopes: dict[Scope | None, list[Rule]] = {"file": [], "set": []}
-    for rule in rules.rules:
-        if rule.each != "change":
-            scopes[rule.spec.scope].append(rule)
-    alone, together = (RuleSet(members, rules.all_rules) for members in (scopes["file"], scopes["set"]))
-    return Scopes(rules, alone, together, frozenset(rule.id for rule in alone.rules))
+    """The rules of a run by their scope."""
+    file_rule_ids = frozenset(rule.id for rule in rules.rules if rule.spec.scope == "file" and rule.each != "change")
+    set_rules = [rule for rule in rules.rules if rule.spec.scope == "set" and rule.each != "change"]
+    return Scopes(rules, file_rule_ids, RuleSet(set_rules, rules.all_rules))
 
 
 def check_both(
-    files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scopes, fixer: FixFunction | None = None
+    files: Iterable[tuple[str, bytes]], new_paths: set[str], rules: Scopes, fixer: FixFunction | None = None
 ) -> tuple[list[Finding], list[Finding]]:
-    """Check a set, as pairs of path and bytes, and those of its files alone that are `fresh`.
+    """Check a set, given as pairs of path and bytes, and those of its files by themselves that are new.
 
-    Returns the findings of these files by themselves, and those of the set. Files with ignore comments are always
+    Returns the findings of the new files by themselves, and those of the set. Files with ignore comments are always
     checked with the set, because the comments also apply to rules of the set, and their findings count as those of the
     set.
     """
-    definitions = [load(file, data) for file, data in files]
-    messages = tuple(definition.message for definition in definitions if definition.message)
-    schemas = SchemaSet(messages, unparsable_names=_unparsable_names(definitions))
-    ignoring = {definition.file for definition in definitions if IGNORE_MARK in definition.data}
-    whole = fresh | ignoring
+    definitions = [load(path, data) for path, data in files]
+    schemas = SchemaSet(_messages(definitions), unparsable_names=_unparsable_names(definitions))
+    all_paths = {definition.file for definition in definitions}
+    paths_with_ignores = {definition.file for definition in definitions if IGNORE_MARK in definition.data}
+    paths_for_all_rules = new_paths | paths_with_ignores
     violations = [
-        *file_violations(definitions, whole, rules.whole),
-        *file_violations(definitions, {definition.file for definition in definitions} - whole, rules.together),
-        *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.together)),
+        *file_violations(definitions, paths_for_all_rules, rules.whole),
+        *file_violations(definitions, all_paths - paths_for_all_rules, rules.set_rules),
+        *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.set_rules, all_paths)),
     ]
-    by_itself: list[Finding] = []
-    together: list[Finding] = []
-    for finding in _locate(definitions, violations, rules.whole, fixer):
-        alone = finding.rule in rules.narrow and finding.path not in ignoring
-        (by_itself if alone else together).append(finding)
-    return by_itself, together
+    findings_of_new_files: list[Finding] = []
+    findings_of_set: list[Finding] = []
+    for finding in _findings_of_files(definitions, violations, rules.whole, fixer):
+        if finding.rule in rules.file_rule_ids and finding.path not in paths_with_ignores:
+            findings_of_new_files.append(finding)
+        else:
+            findings_of_set.append(finding)
+    return findings_of_new_files, findings_of_set
 
 
 def _at_a_file(violation: Violation, schemas: SchemaSet) -> Violation:
-    """A violation of the whole set, moved to its first file, because findings in a lake have a file."""
+    """The violation; one of the whole set moves to the first file, because findings in a lake have a file."""
     if violation.element is not schemas or not schemas.messages:
         return violation
     return replace(violation, location=location_of(schemas.messages[0], ""))

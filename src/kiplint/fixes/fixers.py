@@ -11,8 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from kiplint.engine.finding import Fix
-from kiplint.engine.ruleset import Violation
+from kiplint.engine.finding import Fix, Violation
 from kiplint.fixes.edits import FIELD, MESSAGE, comment_edit, map_text, set_property
 from kiplint.model.fields import Field
 from kiplint.model.headers import HeaderRange, derived_header, derived_map

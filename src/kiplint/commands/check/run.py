@@ -24,8 +24,8 @@ from kiplint.engine.baseline import (
 )
 from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding, Fix
-from kiplint.engine.ruleset import RuleSet, Violation
+from kiplint.engine.finding import Finding, Fix, Violation
+from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Result, check_set
 from kiplint.render.report import FindingsSummary, Report, at_least
 from kiplint.sources.disk import STDIN

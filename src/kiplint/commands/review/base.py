@@ -12,9 +12,8 @@ from typing import Final
 from kiplint.compat.since import sources_in
 from kiplint.engine.config import FILES, Config, read_config
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding, Location
+from kiplint.engine.finding import Finding, Location, Violation
 from kiplint.engine.rule import Rule, RuleSpec
-from kiplint.engine.ruleset import Violation
 from kiplint.engine.run import locate_file
 from kiplint.limits import BASELINE_BYTES, TEXT_BYTES
 from kiplint.sources.disk import show_path
@@ -157,7 +156,7 @@ def changed_configuration(base: RevisionFiles, paths: Iterable[str], *, trusts_h
         effect = "which this review trusts" if trusts_head else f"so this review goes by {base.revision}"
         message = f"the change sets other values than {base.revision} has, {effect}"
         name = show_path(path)
-        yield locate_file(Violation(CONFIGURATION_CHANGED, "warning", message, Location(name, "", "", ""), None), name)
+        yield locate_file(Violation(CONFIGURATION_CHANGED, "warning", message, Location(name), None), name)
 
 
 def _folders(path: str, top: str) -> Iterator[str]:
