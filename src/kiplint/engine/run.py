@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 
 from kiplint.engine.finding import Finding, Fix, Severity, Span, Violation, fingerprint, location_of
 from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.suppression import apply_ignores, parse_suppressions
+from kiplint.engine.suppression import apply_ignores
 from kiplint.model.load import MESSAGE_PROBLEMS, Definition, ProblemElement, load
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
@@ -134,7 +134,7 @@ def _findings_of_file(
         if violation.severity != "off" and not _asks_for_misspelt(violation, definition.message)
     )
     findings = [finding_of(violation) for violation in reported_violations]
-    findings, problems_of_comments = apply_ignores(parse_suppressions(text), findings, rules)
+    findings, problems_of_comments = apply_ignores(text, findings, rules)
     elements = [ProblemElement(problem, definition.file) for problem in problems_of_comments]
     findings += [finding_of(violation) for violation in rules.violations("problem", elements)]
     return sorted(findings, key=lambda finding: (finding.line, finding.column, finding.rule, finding.message))

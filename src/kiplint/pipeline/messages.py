@@ -65,7 +65,8 @@ def number(value: int | None) -> int | None:
 
 
 def _suppressed_rules(data: bytes, rules: Rules) -> list[str]:
-    selectors = {selector for item in parse_suppressions(decode_text(data)).items for selector in item.selectors}
+    suppressions, _ = parse_suppressions(decode_text(data))
+    selectors = {selector for suppression in suppressions for selector in suppression.selectors}
     ids = matching(selectors, [rule.id for rule in rules.scopes.whole.all_rules]) if selectors else {}
     return sorted(set().union(*ids.values()))
 

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.engine.suppression import Suppression, Suppressions, parse_suppressions
+from kiplint.engine.suppression import Suppression, parse_suppressions
 from kiplint.text.decode import Problem
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('{"a": 1, // kiplint: ignore[tags/gap] old\n"b": 2}', (("tags/gap",), "old", 1)),
-        ("{\n// kiplint: ignore[tags/gap, style] old one\n1}", (("tags/gap", "style"), "old one", 3)),
-        ("//kiplint:ignore[ a ,b*, ]:  c\r\n\r\n // x\r\n/* é\r\n */\r\n{}", (("a", "b*"), "c", 6)),
-        ("{ /* é */ // kiplint: ignore[a] b\n}", (("a",), "b", 1)),
-        ("\ufeff// kiplint: ignore-file[a] b\n{}", (("a",), "b", None)),
-        ("\ufeff// kiplint: ignore[a] b\n{}", (("a",), "b", 2)),
-        ("// kiplint: ignore-file[a] b", (("a",), "b", None)),
-        ('["\n, 1 // kiplint: ignore[a] b [c] // d', (("a",), "b [c] // d", 2)),
+        ('{"a": 1, // kiplint: ignore[tags/gap] old\n"b": 2}', (("tags/gap",), 1)),
+        ("{\n// kiplint: ignore[tags/gap, style] old one\n1}", (("tags/gap", "style"), 3)),
+        ("//kiplint:ignore[ a ,b*, ]:  c\r\n\r\n // x\r\n/* é\r\n */\r\n{}", (("a", "b*"), 6)),
+        ("{ /* é */ // kiplint: ignore[a] b\n}", (("a",), 1)),
+        ("\ufeff// kiplint: ignore-file[a] b\n{}", (("a",), None)),
+        ("\ufeff// kiplint: ignore[a] b\n{}", (("a",), 2)),
+        ("// kiplint: ignore-file[a] b", (("a",), None)),
+        ('["\n, 1 // kiplint: ignore[a] b [c] // d', (("a",), 2)),
     ],
 )
-def test_targets(text: str, expected: tuple[tuple[str, ...], str, int | None]) -> None:
-    (item,) = parse_suppressions(text).items
-    assert (item.selectors, item.reason, item.target) == expected
+def test_targets(text: str, expected: tuple[tuple[str, ...], int | None]) -> None:
+    suppressions, _ = parse_suppressions(text)
+    assert [(item.selectors, item.target) for item in suppressions] == [expected]
 
 
 def test_places() -> None:
     text = "// kiplint: ignore[a] x\n{ // kiplint: ignore[c] z\n}"
-    assert parse_suppressions(text).items == (Suppression(("a",), "x", 2, 0, 23), Suppression(("c",), "z", 2, 26, 49))
+    assert parse_suppressions(text) == ([Suppression(("a",), 2, 0, 23), Suppression(("c",), 2, 26, 49)], [])
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_places() -> None:
     ],
 )
 def test_not_meant(text: str) -> None:
-    assert parse_suppressions(text) == Suppressions()
+    assert parse_suppressions(text) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -64,4 +64,4 @@ def test_not_meant(text: str) -> None:
 def test_malformed(before: str, comment: str, detail: str) -> None:
     result = parse_suppressions(f"{before}{comment}\n" + ("" if before else "{}"))
     problem = Problem("malformed-ignore", detail, "", len(before), len(before) + len(comment))
-    assert result == Suppressions((), (problem,))
+    assert result == ([], [problem])
