@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from kiplint.model.shape import MOST_PROBLEMS, _validator, repair
-from kiplint.model.spec import ENCODER, ENTITY_TYPES
+from kiplint.model.spec import ENTITY_TYPES
 from tools import document, field
 
 LEFT_OUT = object()
@@ -23,7 +23,7 @@ def problems(value: object) -> list[tuple[str, str, str]]:
 def repair_value(value: object) -> Any:
     spec = repair(value)[0]
     assert spec is not None
-    return msgspec.json.decode(ENCODER.encode(spec))
+    return msgspec.json.decode(msgspec.json.encode(spec))
 
 
 def with_field(**properties: Any) -> dict[str, Any]:

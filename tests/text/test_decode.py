@@ -29,13 +29,12 @@ class Field(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
     extra: dict[str, Any] | UnsetType = UNSET
 
 
-ENCODER = msgspec.json.Encoder()
 FIELD = msgspec.json.Decoder(Field)
 ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 
 
 def read(text: str | bytes) -> Field | None:
-    return decode(text.encode() if isinstance(text, str) else text, FIELD, ENCODER)
+    return decode(text.encode() if isinstance(text, str) else text, FIELD)
 
 
 @pytest.mark.parametrize(
@@ -79,19 +78,19 @@ def test_slow(text: str | bytes) -> None:
 def test_depth() -> None:
     nested: dict[str, Any] = {"a": {"]": '["'}}
     for depth in range(3, DEFINITION_LEVELS + 3):
-        assert (decode(json.dumps(nested).encode(), ANY, ENCODER) == nested) is (depth <= DEFINITION_LEVELS + 1), depth
+        assert (decode(json.dumps(nested).encode(), ANY) == nested) is (depth <= DEFINITION_LEVELS + 1), depth
         nested = {"a": nested}
     wide = [[0]] * 500
-    assert decode(json.dumps(wide).encode(), ANY, ENCODER) == wide
+    assert decode(json.dumps(wide).encode(), ANY) == wide
     at_limit = "[" * (DEFINITION_LEVELS - 1) + "[],[{}]".replace("[{}]", "[]") + "]" * (DEFINITION_LEVELS - 1)
-    assert decode(at_limit.encode(), ANY, ENCODER) is not None
-    assert decode(f"[{at_limit}]".encode(), ANY, ENCODER) is None
+    assert decode(at_limit.encode(), ANY) is not None
+    assert decode(f"[{at_limit}]".encode(), ANY) is None
 
 
 @given(st.lists(st.tuples(st.sampled_from(["name", "about", "n", '"', "\\", ": "]), st.text(':" \\a', max_size=3))))
 def test_duplicate_keys_are_seen_exactly(pairs: list[tuple[str, str]]) -> None:
     text = "{" + ", ".join(f"{json.dumps(key)} :{json.dumps(value)}" for key, value in pairs) + "}"
-    value = decode(text.encode(), ANY, ENCODER)
+    value = decode(text.encode(), ANY)
     assert value == (None if len({key for key, _ in pairs}) < len(pairs) else dict(pairs))
 
 
@@ -100,7 +99,7 @@ def test_duplicate_keys_are_seen_exactly(pairs: list[tuple[str, str]]) -> None:
     | (mutations() | random_texts | documents().map(lambda document: document[0])).map(str.encode)
 )
 def test_what_is_fast_is_without_problems(data: bytes) -> None:
-    value = decode(data, ANY, ENCODER)
+    value = decode(data, ANY)
     diagnosis = diagnose(data)
     if value is not None:
         assert diagnosis.problems == ()
@@ -111,7 +110,7 @@ def test_what_is_fast_is_without_problems(data: bytes) -> None:
 
 def test_corpus(corpus: Path) -> None:
     paths = (corpus / "kafka-trunk-2026-08").glob("*/*.json")
-    slow = [path.name for path in paths if decode(path.read_bytes(), ANY, ENCODER) is None]
+    slow = [path.name for path in paths if decode(path.read_bytes(), ANY) is None]
     assert slow == ["SubscriptionInfoData.json"]
 
 

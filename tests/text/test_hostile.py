@@ -11,7 +11,7 @@ from kiplint.text.diagnose import MISSING, diagnose
 from kiplint.text.lines import decode_text
 from kiplint.text.tree import Locator
 
-from .test_decode import ANY, ENCODER
+from .test_decode import ANY
 
 PIECES = [
     "[", "{", '{"a":', "[[],", '"', "'", "\\", '"\\', '\\"', '"\\\n', "/", "/*", "/**/", "//", "// \n", "1//\r",
@@ -49,7 +49,7 @@ def exercise(data: bytes) -> None:
     assert locator.names("/0/a").startswith(("/", "["))
     assert locator.member("/0/a") <= (len(text), len(text))
     parse_suppressions(text)
-    decode(data, ANY, ENCODER)
+    decode(data, ANY)
 
 
 @pytest.mark.parametrize("piece", PIECES, ids=repr)

@@ -14,7 +14,7 @@ from kiplint.limits import SUGGESTIONS, UNFOLDED_LEVELS
 from kiplint.model.fields import Field, Struct
 from kiplint.model.layout import exceeded_limit
 from kiplint.model.message import Message
-from kiplint.model.spec import DECODER, ENCODER, ENTITY_TYPES, MessageSpec
+from kiplint.model.spec import DECODER, ENTITY_TYPES, MessageSpec
 from kiplint.text.decode import Problem, decode
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
@@ -122,7 +122,7 @@ class Definition(msgspec.Struct, frozen=True):
 
 def load(file: str, data: bytes) -> Definition:
     """Read one definition file; never raises, whatever the bytes."""
-    spec = decode(data, DECODER, ENCODER)
+    spec = decode(data, DECODER)
     problems: tuple[Problem, ...] = ()
     if spec is None:
         spec, problems = _repair(data)

@@ -103,7 +103,6 @@ class MessageSpec(_SpecBase, kw_only=True):
 
 
 DECODER = msgspec.json.Decoder(MessageSpec)
-ENCODER = msgspec.json.Encoder()
 
 
 def message_schema() -> dict[str, Any]:
