@@ -33,7 +33,7 @@ def insert(text: str, key: str, value: str, pointer: str = "") -> str:
 
 def delete(text: str, pointer: str) -> str:
     document = Document(text.encode())
-    return apply_edits(document.data, delete_item(document, *document.way(pointer)[-2:])).decode()
+    return apply_edits(document.data, delete_item(document, *document.nodes_to(pointer)[-2:])).decode()
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,13 @@ VALUES = "; write a string in double quotes, a number, true, false or null"
 ESCAPES = " in a string; write \\\\ for a backslash, \\t for a tab, and both halves of a surrogate pair"
 INVALID = [
     ('{"a": 1\n "b": 2}', "expected ',' or '}' after the value of \"a\", found \"b\"", "/a", "1"),
-    ("[1 2]", "expected ',' or ']' after the element, found '2'", "/0", "2"),
+    ("[1 2]", "expected ',' or ']' after the element, found '2'", "/0", "1"),
     ('{"a" = 1}', "expected ':' after \"a\", found '='", "/a", "="),
     ('{"a", "b": 1}', "expected ':' after \"a\", found ','", "/a", ","),
     ('{"a": }', "expected a value, found '}'", "/a", "}"),
     ('{"a": 1,, "b": 2}', "expected a property name in double quotes, found ','", "/a", ","),
     ("[,]", "expected a value, found ','", "/0", ","),
-    ('["a": 1]', "expected ',' or ']' after the element, found ':'", "/0", ":"),
+    ('["a": 1]', "expected ',' or ']' after the element, found ':'", "/0", '"a"'),
     ('{"a": [1, 2}', "expected ']' to close the array opened on line 1, found '}'", "/a/1", "}"),
     ('[\n{"a": 1,\n{"b": 2}]', "expected '}' to close the object opened on line 2, found '{'", "/0/a", "{"),
     ('{"a": [1', "expected ']' to close the array opened on line 1, found the end of the file", "/a/0", "1"),

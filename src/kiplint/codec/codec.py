@@ -121,8 +121,9 @@ class Codec:
             reader.body(self.body, self.message, value, "")
             is_complete = True
             if whole and reader.remaining:
-                many = in_bytes(reader.remaining, "follows", "follow")
-                reader.note("trailing-bytes", reader.pos, f"{many} after the end of the message", "")
+                verb = "follows" if reader.remaining == 1 else "follow"
+                detail = f"{in_bytes(reader.remaining)} {verb} after the end of the message"
+                reader.note("trailing-bytes", reader.pos, detail, "")
         except _StopReading:
             pass
         return DecodedBody(value, reader.pos, tuple(reader.problems), tuple(reader.spans), is_complete)

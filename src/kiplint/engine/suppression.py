@@ -18,7 +18,7 @@ from kiplint.engine.ruleset import RuleSet, matching
 from kiplint.limits import DEFINITION_GLOBS
 from kiplint.text.decode import Comment, Problem, blank_comments, comments
 from kiplint.text.lines import Lines
-from kiplint.text.show import printable, show, show_raw
+from kiplint.text.show import printable, quoted
 from kiplint.text.words import comma_parts, is_glob
 
 Target = int | None
@@ -123,7 +123,7 @@ def _read_comment(comment: Comment, text: str, line: int, code_lines: Sequence[i
     directive = _DIRECTIVE.fullmatch(comment.body(text))
     word = directive["word"] if directive else ""
     if directive is None or word not in ("ignore", "ignore-file"):
-        what = f"unknown word {show_raw(word)}" if word else "nothing"
+        what = f"unknown word {quoted(word, single=True)}" if word else "nothing"
         raise _MalformedError(f"{what} after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]")
     if comment.block:
         raise _MalformedError(f"{word} in a block comment; write it after //")
@@ -132,7 +132,7 @@ def _read_comment(comment: Comment, text: str, line: int, code_lines: Sequence[i
     if arguments is None or not selectors:
         raise _MalformedError(f"{word} names no rule; write {word}[RULE] and a reason")
     if not arguments["reason"].strip().strip("-:, \t"):
-        raise _MalformedError(f"{word} of {show(', '.join(selectors))} gives no reason; write one after the brackets")
+        raise _MalformedError(f"{word} of {quoted(', '.join(selectors))} gives no reason; write one after the brackets")
     if word == "ignore-file":
         if code_lines and code_lines[0] <= line:
             raise _MalformedError("ignore-file after the definition begins; write it at the top")

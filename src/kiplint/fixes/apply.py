@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import insort
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Final, NamedTuple, TypeVar
@@ -19,7 +20,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.ruleset import RuleSet
-from kiplint.text.edit import Edit, Edits, apply_edits
+from kiplint.text.edit import Edit, apply_edits, collides_with_any
 
 MAX_ROUNDS: Final = 3
 """How often fixes are applied and checked before those that are left are given up."""
@@ -131,15 +132,15 @@ def fix_set(
 
 def without_collisions(findings: Iterable[Finding]) -> list[Finding]:
     """The findings whose fixes do not collide with the fixes of earlier findings."""
-    edits_by_path: dict[str, Edits] = {}
+    edits_by_path: dict[str, list[Edit]] = defaultdict(list)  # each list sorted
     compatible_findings: list[Finding] = []
     for finding in findings:
         edits = _edits(finding)
-        if any(edits_by_path.setdefault(edit.path, Edits()).collides(edit) for edit in edits):
+        if any(collides_with_any(edit, edits_by_path[edit.path]) for edit in edits):
             continue
         compatible_findings.append(finding)
         for edit in edits:
-            edits_by_path[edit.path].add(edit)
+            insort(edits_by_path[edit.path], edit)
     return compatible_findings
 
 

@@ -61,7 +61,7 @@ class FixerCase:
         node = self.find(self.pointer)
         if node is self.document.root:
             raise NotEditable(f"{self.pointer} is the document")
-        return self.document.way(self.pointer)[-2], node
+        return self.document.nodes_to(self.pointer)[-2], node
 
     def write_value(self, node: Node, value: object) -> Edit:
         """The edit that writes a value as JSON in the place of another."""
@@ -143,7 +143,7 @@ def _instead_edits(case: FixerCase) -> tuple[Edit, ...]:
 
 def _owner(case: FixerCase, key: str) -> Node | None:
     """The nearest object that can have the property: the message or a field."""
-    way = case.document.way(case.pointer)
+    way = case.document.nodes_to(case.pointer)
     objects = [(node, MESSAGE if node is case.document.root else FIELD) for node in way if node.kind == "object"]
     return next((node for node, order in reversed(objects) if key in order), None)
 

@@ -50,7 +50,7 @@ _COMMENT: Final = r"""
   | /\*.*?(?:\*/|\Z)
 """
 _STRING_OR_COMMENT: Final = f"(?xs){_QUOTED_STRING} | (?P<comment>{_COMMENT})"
-"""Not compiled yet, because most definitions never need it. A string is matched so that no comment begins in it."""
+"""A string is matched so that no comment begins in it."""
 
 _BLANKS: Final = bytes(byte if byte in b"\r\n" else ord(" ") for byte in range(256))
 """The translation table that turns every byte but line ends into a space."""
@@ -81,9 +81,9 @@ def comments(text: str) -> Iterator[Comment]:
 
 
 def blank_comments(data: bytes, *, blocks: bool = True) -> bytes:
-    """The same bytes with a space for every byte of a comment; only line ends stay. Without `blocks`, block comments stay.
+    """The same bytes with a space for every byte of a comment but its line ends, so that all offsets stay the same.
 
-    The result is as long as `data`, so offsets in the two agree.
+    Without `blocks`, only `//` comments are replaced.
     """
 
     def blank(match: re.Match[bytes]) -> bytes:
@@ -112,29 +112,15 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T | None:
     """
     if len(data) > DEFINITION_BYTES:
         return None
-    json_data = _without_comment_lines(data)
+    json_data = blank_comments(data, blocks=False)  # block comments stay, and so do not decode
     try:
         if not data.isascii():
             data.decode()  # the decoder sees no comment, and so would not refuse one that is not UTF-8
-        try:
-            value = decoder.decode(json_data)
-        except ValueError:
-            json_data = blank_comments(data, blocks=False)  # perhaps a comment follows code on its line
-            value = decoder.decode(json_data)
+        value = decoder.decode(json_data)
     except (ValueError, RecursionError):
         return None
     output = _ENCODER.encode(value)
     return None if _drops_key(json_data, output) or _is_too_deep(output) else value
-
-
-def _without_comment_lines(data: bytes) -> bytes:
-    """The lines of JSON that are more than a `//` comment, which is faster than `blank_comments`.
-
-    No string of JSON spans lines. So what goes is a comment, or a part of a block comment, which stays invalid.
-    """
-    if b"//" not in data:
-        return data
-    return b"\n".join(line for line in data.splitlines() if not line.lstrip(b" \t").startswith(b"//"))
 
 
 def _drops_key(json_data: bytes, output: bytes) -> bool:

@@ -11,14 +11,16 @@ import msgspec
 
 from kiplint.limits import DEFINITION_BYTES
 from kiplint.text.decode import NOT_JSON, Problem, blank_comments
-from kiplint.text.lines import BOM, decode_text
+from kiplint.text.lines import BOM
 from kiplint.text.tree import read_tree
 
 MISSING: Final = msgspec.UNSET
 """Stands for the value of a text that has none."""
 
-_HOPELESS: Final = frozenset({"invalid-json", "too-deep", "empty-file"})
+_WITHOUT_VALUE: Final = frozenset({"invalid-json", "too-deep"})
+"""The kinds of problems after which a text has no value."""
 _LONGEST_JSON5: Final = 65_536
+"""In characters: the json5 package takes seconds for more."""
 _CONFLICT_START: Final = re.compile(r"^<{7}(?: .*)?$", re.MULTILINE)
 _CONFLICT_END: Final = re.compile(r"^>{7}(?: .*)?$", re.MULTILINE)
 
@@ -34,43 +36,43 @@ class Diagnosis(NamedTuple):
 
 
 def diagnose(data: bytes) -> Diagnosis:
-    """All problems of a file's bytes and the value they still have. Never raises, whatever the bytes."""
+    """All problems of a file's bytes, and the value that it has in spite of them. Never raises, whatever the bytes."""
     if len(data) > DEFINITION_BYTES:
         detail = f"the file has more than {DEFINITION_BYTES:,} bytes, which is far more than any definition"
         return Diagnosis((Problem("too-large", detail, "", 0, 0),), MISSING)
-    text = decode_text(data)
     try:
-        data.decode()
+        text = data.decode()
     except UnicodeDecodeError as error:
         start = len(data[: error.start].decode())
         detail = f"byte 0x{data[error.start]:02x} at byte offset {error.start} is not UTF-8"
         return Diagnosis((Problem("not-utf8", detail, "", start, start + 1),), MISSING)
-    root, found_problems = read_tree(text)
-    problems = list(found_problems)
-    if root.kind == "missing" and not any(problem.kind in _HOPELESS for problem in problems):
+    root, syntax_problems = read_tree(text)
+    problems = list(syntax_problems)
+    kinds = {problem.kind for problem in problems}
+    if "invalid-json" in kinds and (conflict := _merge_conflict(text)):
+        return Diagnosis((conflict,), MISSING)
+    if root.kind == "missing" and not kinds & _WITHOUT_VALUE:
         problems.append(Problem("empty-file", "the file has no definition", "", 0, min(1, len(text))))
-    elif text.startswith(BOM):
+        return Diagnosis(tuple(problems), MISSING)
+    if text.startswith(BOM):
         detail = "a byte order mark; save the file as UTF-8 without it"
         problems.insert(0, Problem("byte-order-mark", detail, "", 0, 1))
-    kinds = {problem.kind for problem in problems}
-    if "invalid-json" in kinds and (conflict := _conflict(text)):
-        return Diagnosis((conflict,), MISSING)
-    if kinds & _HOPELESS:
+    if kinds & _WITHOUT_VALUE:
         return Diagnosis(tuple(problems), MISSING)
     json_text = text[root.start : root.end]
+    value: object = MISSING
     try:
-        value: object = msgspec.json.decode(blank_comments(json_text.encode()))
+        value = msgspec.json.decode(blank_comments(json_text.encode()))
     except NOT_JSON as error:
         if kinds & {"json5-only", "trailing-comma"}:
             value = _json5_value(json_text)
         else:
-            value = MISSING
             problems.append(Problem("invalid-json", str(error), "", root.start, root.end))
     return Diagnosis(tuple(problems), value)
 
 
-def _conflict(text: str) -> Problem | None:
-    """An unresolved merge, which is behind all other problems: markers of git at the beginning of lines."""
+def _merge_conflict(text: str) -> Problem | None:
+    """The problem of a text with git's conflict markers, which is the cause of all its other problems."""
     start = _CONFLICT_START.search(text)
     if start is None or _CONFLICT_END.search(text, start.end()) is None:
         return None
@@ -79,16 +81,16 @@ def _conflict(text: str) -> Problem | None:
 
 
 def _json5_value(text: str) -> object:
-    """The value of JSON5, or `MISSING` when the json5 package cannot tell either."""
+    """The value of a JSON5 text, or `MISSING` when the json5 package cannot read it or would take too long."""
     if len(text) > _LONGEST_JSON5:
         return MISSING
     try:
         return read_json5(text)
-    except Exception:  # whatever a parser of hostile text raises, there is no value
+    except Exception:  # the package raises many kinds of errors for hostile text
         return MISSING
 
 
 def read_json5(text: str) -> object:
-    """The value of JSON5; raises ValueError for what is none, and what else the parser raises."""
-    # The json5 package leaves the halves of an escaped surrogate pair apart, and the json package joins them.
+    """The value of a JSON5 text; raises ValueError for anything else, or whatever else the json5 package raises."""
+    # The json5 package reads an escaped surrogate pair as two characters, which the json package joins into one.
     return json.loads(json.dumps(json5.loads(text)))

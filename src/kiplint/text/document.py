@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from functools import cached_property
+from itertools import pairwise
 from typing import Final
 
 import msgspec
@@ -12,19 +12,20 @@ import msgspec
 from kiplint.text.lines import Lines
 from kiplint.text.tree import SPACES
 
-_OWN: Final = "validVersions"
-"""The property that a definition has, and nothing else."""
-_MESSAGE: Final = frozenset(("name", "type", "fields"))
+_VERSIONS_KEY: Final = "validVersions"
+"""The property that every definition has, and nothing else in these documents."""
+_MESSAGE_KEYS: Final = frozenset(("name", "type", "fields"))
+"""The properties of a definition that lacks its versions; a field has them too, but has `versions` beside them."""
 _QUOTES: Final = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
 _SPACES: Final = re.compile(f"[{SPACES}\u00ad\u200b-\u200d\u2060]")
-_FOLD: Final = r"""\r?\n(?![ \t]*+["{}\[\]\r\n])"""
-"""A line end inside of a string, which wrapping has put there: what begins the next line is not JSON."""
+_WRAP: Final = r"""\r?\n(?![ \t]*+["{}\[\]\r\n])"""
+"""A line end that wrapping has put inside a string: what begins the next line is not JSON."""
 _TOKEN: Final = re.compile(
     rf"""(?P<comment>//[^\r\n]*+)
       | \\.  # outside of a string, where an escaped quote begins none
       | (?P<string>"(?:[^"\\\r\n]++|\\.)*+")
-      | (?P<folded>"(?:[^"\\\r\n]++|\\.)*+(?:{_FOLD}(?:[^"\\\r\n]++|\\.)*+){{1,9}}+"(?=\s*+[,:}}\]]))
-      | (?P<curly>[{_QUOTES}][^{_QUOTES}"\r\n]*+(?:{_FOLD}[^{_QUOTES}"\r\n]*+){{0,9}}+[{_QUOTES}](?=\s*+[,:}}\]]))
+      | (?P<wrapped>"(?:[^"\\\r\n]++|\\.)*+(?:{_WRAP}(?:[^"\\\r\n]++|\\.)*+){{1,9}}+"(?=\s*+[,:}}\]]))
+      | (?P<curly>[{_QUOTES}][^{_QUOTES}"\r\n]*+(?:{_WRAP}[^{_QUOTES}"\r\n]*+){{0,9}}+[{_QUOTES}](?=\s*+[,:}}\]]))
       | [{{}}]""",
     re.VERBOSE,
 )
@@ -32,7 +33,10 @@ _COLON: Final = re.compile(r"\s*+:")
 
 
 class Block(msgspec.Struct, frozen=True, dict=True):
-    """A definition: `text` is the document from `start` to `end`, of the same length, with its strings repaired."""
+    """One definition of a document, from the offset `start` up to `end`.
+
+    `text` is as long as that part of the document, but has straight quotes and no line end inside a string.
+    """
 
     start: int
     end: int
@@ -43,39 +47,46 @@ class Block(msgspec.Struct, frozen=True, dict=True):
         return Lines(self.text)
 
     def offset(self, line: int, column: int) -> int:
-        """The offset in the document of a line and column of the definition."""
-        starts = self._lines.starts
-        return self.start + min(starts[min(line, len(starts)) - 1] + column - 1, len(self.text))
+        """The offset in the document of a 1-based line and column of the definition."""
+        return self.start + self._lines.starts[line - 1] + column - 1
 
 
 def find_blocks(document: str) -> list[Block]:
-    """The definitions of a document, in order, none in another; in linear time.
+    """The definitions of a document in their order, without those inside another; in linear time.
 
-    One that never closes ends where the next begins.
+    A definition whose closing brace is missing ends where the next one begins.
     """
     text = _TOKEN.sub(_repair, _SPACES.sub(" ", document))
-    unclosed: list[tuple[int, set[str]]] = []
     spans: list[tuple[int, int]] = []
-    for match in _TOKEN.finditer(text):
-        if match["string"] and unclosed and _COLON.match(text, match.end()):
-            unclosed[-1][1].add(match[0][1:-1])
-        elif match[0] == "{":
-            unclosed.append((match.start(), set()))
-        elif match[0] == "}" and unclosed:
-            start, keys = unclosed.pop()
-            if _OWN in keys or (keys >= _MESSAGE and "versions" not in keys):
-                spans.append((start, match.end()))
-    starts = sorted([*(start for start, _ in spans), *(start for start, keys in unclosed if _OWN in keys), len(text)])
-    spans += [(start, starts[bisect_right(starts, start)]) for start, keys in unclosed if _OWN in keys]
+    open_objects: list[tuple[int, set[str]]] = []  # the start and the keys of each, the innermost last
+    for token in _TOKEN.finditer(text):
+        if token[0] == "{":
+            open_objects.append((token.start(), set()))
+        elif not open_objects:
+            continue
+        elif token[0] == "}":
+            start, keys = open_objects.pop()
+            if _VERSIONS_KEY in keys or (keys >= _MESSAGE_KEYS and "versions" not in keys):
+                spans.append((start, token.end()))
+        elif token["string"] and _COLON.match(text, token.end()):
+            _, keys = open_objects[-1]
+            keys.add(token[0][1:-1])
+
+    unclosed_starts = [start for start, keys in open_objects if _VERSIONS_KEY in keys]
+    starts = sorted([*(start for start, _ in spans), *unclosed_starts])
+    next_starts = dict(pairwise([*starts, len(text)]))
+    spans += [(start, next_starts[start]) for start in unclosed_starts]
+
     blocks: list[Block] = []
     for start, end in sorted(spans):
-        if not blocks or start >= blocks[-1].end:
+        is_inside_another = bool(blocks) and start < blocks[-1].end
+        if not is_inside_another:
             blocks.append(Block(start, end, text[start:end]))
     return blocks
 
 
-def _repair(match: re.Match[str]) -> str:
-    """A token with straight quotes, on one line; as long as before."""
-    if match.lastgroup not in ("folded", "curly"):
-        return match[0]
-    return f'"{match[0][1:-1]}"'.replace("\r", " ").replace("\n", " ")
+def _repair(token: re.Match[str]) -> str:
+    """The text of a token; for a string, with straight quotes and on one line, and as long as before."""
+    if token.lastgroup not in ("wrapped", "curly"):
+        return token[0]
+    return f'"{token[0][1:-1]}"'.replace("\r", " ").replace("\n", " ")

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import chain, islice, takewhile
 from typing import Annotated, Final
 
 import msgspec
@@ -27,59 +26,47 @@ class Edit(msgspec.Struct, frozen=True, order=True):
 
 
 def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
-    """The bytes with all edits made. Insertions at one place come in the order in which they are given; a replacement
-    that is there twice is made once.
+    """The bytes with all edits made, insertions at one offset in the order given; equal replacements are made once.
 
     Raises ValueError when an edit begins inside another, or reaches beyond the bytes.
     """
     parts: list[bytes] = []
     position = 0
-    last: Edit | None = None
+    previous: Edit | None = None
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        if edit == last and edit.end > edit.start:
+        is_insertion = edit.start == edit.end
+        if edit == previous and not is_insertion:
             continue
         if not position <= edit.start <= edit.end <= len(data):
             raise ValueError(f"an edit of bytes {edit.start} to {edit.end}, where {position} to {len(data)} are left")
         parts += (data[position : edit.start], edit.text.encode())
-        position, last = edit.end, edit
+        position, previous = edit.end, edit
     parts.append(data[position:])
     return b"".join(parts)
 
 
 def collide(edit: Edit, other: Edit) -> bool:
-    """Whether two edits that know nothing of each other can not both be made: they share bytes, or a place to insert.
+    """Whether only one of two edits of a file can be made, because they share bytes or begin at the same offset.
 
-    Two equal replacements count as one edit; two equal insertions collide, because both texts may be intended.
+    Equal replacements do not collide. Equal insertions do, because both texts may be intended.
     """
+    is_insertion = edit.start == edit.end
+    if edit == other and not is_insertion:
+        return False
     first, second = sorted((edit, other))
-    if second.start < first.end:
-        return first != second
-    return first.start == second.start
+    return first.start == second.start or second.start < first.end
 
 
-class Edits:
-    """Edits of one file that can all be made, in their order."""
-
-    def __init__(self) -> None:
-        self._edits: list[Edit] = []
-
-    def collides(self, edit: Edit) -> bool:
-        """Whether an edit collides with any of them."""
-        at = bisect_left(self._edits, Edit(edit.path, edit.start, -1, ""))
-        following = takewhile(lambda other: other.start < max(edit.end, edit.start + 1), islice(self._edits, at, None))
-        return any(collide(edit, other) for other in chain(self._edits[max(at - 1, 0) : at], following))
-
-    def add(self, edit: Edit) -> None:
-        """Add an edit, once."""
-        at = bisect_left(self._edits, edit)
-        if self._edits[at : at + 1] != [edit]:
-            self._edits.insert(at, edit)
+def collides_with_any(edit: Edit, others: Sequence[Edit]) -> bool:
+    """Whether an edit collides with any of the other edits of its file, which are sorted and do not collide."""
+    index = bisect_left(others, edit.start, key=lambda other: other.start)
+    previous_and_next = others[max(index - 1, 0) : index + 1]
+    return any(collide(edit, other) for other in previous_and_next)
 
 
-_BLANK: Final = re.compile(r"(?:[ \t\r\n\ufeff]++|//[^\r\n]*+|/\*.*?\*/)*+", re.DOTALL)
-_TAIL: Final = re.compile(r"(?:(?:[ \t]*+/\*[^\r\n]*?\*/)*+(?:[ \t]*+//[^\r\n]*+)?+(?=[ \t]*+(?:[\r\n]|\Z)))?")
+_BLANKS_AND_COMMENTS: Final = re.compile(r"(?:[ \t\r\n\ufeff]++|//[^\r\n]*+|/\*.*?\*/)*+", re.DOTALL)
+_LINE_COMMENT: Final = re.compile(r"[ \t]*+//[^\r\n]*+")
 _INDENT: Final = re.compile(r"[ \t]*+")
-_COLON: Final = re.compile(r"[ \t]*+:[ \t]*+")
 
 
 class NotEditable(ValueError):  # noqa: N818
@@ -103,14 +90,15 @@ class Document(Locator):
 
     @cached_property
     def indent_unit(self) -> str:
-        """How much deeper the properties of the whole stand; two spaces when they do not have lines of their own."""
+        """The white space of one level: that before the first property, or two spaces if it begins no line."""
         children = self.root.children
         return (self.indent(start_of(children[0])) if children else "") or "  "
 
     def find(self, pointer: str) -> Node | None:
         """The value that an RFC 6901 pointer points to, of duplicate keys the last; None when there is none."""
-        way = self.way(pointer)
-        return way[-1] if len(way) > pointer.count("/") else None
+        nodes = self.nodes_to(pointer)
+        is_complete = len(nodes) == 1 + pointer.count("/")
+        return nodes[-1] if is_complete else None
 
     def edit(self, start: int, end: int, text: str) -> Edit:
         r"""An edit of the characters from `start` up to `end`; `\n` in `text` becomes the file's line end."""
@@ -118,130 +106,139 @@ class Document(Locator):
         return Edit(self.path, offsets[start], offsets[end], text.replace("\n", self.newline))
 
     def line_start(self, offset: int) -> int:
-        """Where the line of an offset begins."""
+        """The offset at which the line of an offset begins, after a byte order mark."""
         start = self.lines.starts[self.lines.line_of(offset) - 1]
-        return start + self.text.startswith(BOM) if start == 0 else start
+        has_bom = start == 0 and self.text.startswith(BOM)
+        return 1 if has_bom else start
 
     def next_line(self, offset: int) -> int:
-        """The start of the next line after an offset, or the end of the text."""
+        """The offset at which the line after that of an offset begins, or the end of the text."""
         number = self.lines.line_of(offset)
         return self.lines.starts[number] if number < len(self.lines) else len(self.text)
 
     def indent(self, offset: int) -> str:
         """The white space at the beginning of the line of an offset."""
-        match = _INDENT.match(self.text, self.line_start(offset), offset)
-        return match.group() if match else ""
+        start = self.line_start(offset)
+        return self.text[start : _match_end(_INDENT, self.text, start)]
 
     def begins_line(self, offset: int) -> bool:
-        """Whether nothing but white space stands before an offset on its line."""
+        """Whether only white space is before an offset on its line."""
         return not self.text[self.line_start(offset) : offset].strip(" \t")
 
-    def comma_after(self, node: Node) -> int:
-        """Where the comma after a property or element is, -1 when there is none."""
-        at = _end(_BLANK, self.text, node.end)
-        return at if self.text[at : at + 1] == "," else -1
+    def comma_after(self, node: Node) -> int | None:
+        """The offset of the comma after a property or element; None when there is none."""
+        offset = _match_end(_BLANKS_AND_COMMENTS, self.text, node.end)
+        return offset if self.text.startswith(",", offset) else None
 
-    def tail(self, offset: int) -> int:
-        """Where the comments end that finish the line after an offset; the offset itself when code comes there."""
-        return _end(_TAIL, self.text, offset)
-
-    def colon(self, container: Node) -> str:
-        """What stands between key and value in an object, as its first property has it."""
-        first = container.children[0] if container.children else None
-        match = _COLON.fullmatch(self.text, first.key_end, first.start) if first else None
-        return match.group() if match else ": "
+    def comment_end(self, offset: int) -> int:
+        """The end of the `//` comment that follows an offset on its line; the offset itself when none does."""
+        return _match_end(_LINE_COMMENT, self.text, offset)
 
 
-def _end(pattern: re.Pattern[str], text: str, offset: int) -> int:
+def _match_end(pattern: re.Pattern[str], text: str, offset: int) -> int:
+    """The end of the match at an offset; the offset itself when nothing matches."""
     match = pattern.match(text, offset)
     return match.end() if match else offset
 
 
 def start_of(node: Node) -> int:
-    """Where a property begins, with its key, or an element."""
+    """The offset at which an element begins, or a property with its key."""
     return node.start if node.key is None else node.key_start
 
 
 def delete_item(document: Document, container: Node, item: Node) -> tuple[Edit, ...]:
-    """Remove a property or element, with the comma before it, or of the first the one behind it.
+    """Remove a property or element with the comma before it; the first one with the comma after it.
 
-    Raises NotEditable where a comment would go with them.
+    Raises NotEditable where a comment would be removed with it.
     """
-    number = container.children.index(item)
-    if number:
-        start, end = container.children[number - 1].end, item.end
+    items = container.children
+    index = items.index(item)
+    if index > 0:
+        start, end = items[index - 1].end, item.end
+    elif len(items) > 1:
+        start, end = start_of(item), start_of(items[1])
     else:
-        start, end = start_of(item), start_of(container.children[1]) if len(container.children) > 1 else item.end
+        start, end = start_of(item), item.end
     if any(comments(document.text[start:end])):
         raise NotEditable("a comment stands there")
     return (document.edit(start, end, ""),)
 
 
 def replace_value(document: Document, node: Node, value: str) -> Edit:
-    """`value`, as JSON, in place of a value."""
+    """Put `value`, which is JSON, in place of the value of a property or element."""
     return document.edit(node.start, node.end, value)
 
 
 def rename_key(document: Document, node: Node, key: str) -> Edit:
-    """Another name for a property."""
+    """Give a property another name."""
     return document.edit(node.key_start, node.key_end, f'"{key}"')
 
 
 def insert_property(
-    document: Document, container: Node, key: str, value: str, order: Sequence[str] = ()
+    document: Document, container: Node, key: str, value: str, order: Sequence[str]
 ) -> tuple[Edit, ...]:
-    r"""A new property of an object: after those that come before it in `order`, on a line of its own if they are.
+    """Insert a property with a value, which is JSON, into an object.
 
-    `value` is JSON; after a `\n` in it the indentation of the property is put. Keys are always in double quotes,
-    the only ones that Kafka reads. A key that is not in `order` comes last.
+    `order` lists keys in their usual order, such as `("name", "type", "versions")`. The property goes behind the last
+    one whose key is before its own there, and behind all others when its key is not in `order`.
     """
-    earlier = order[: order.index(key)] if key in order else None
-    before = [child for child in container.children if earlier is None or child.key in earlier]
-    item = f'"{key}"{document.colon(container)}{value}'
-    return insert_item(document, container, item, before[-1] if before else None)
+    earlier = container.children
+    if key in order:
+        earlier_keys = order[: order.index(key)]
+        earlier = [child for child in container.children if child.key in earlier_keys]
+    return insert_item(document, container, f'"{key}": {value}', earlier[-1] if earlier else None)
 
 
 def insert_item(document: Document, container: Node, item: str, after: Node | None) -> tuple[Edit, ...]:
-    r"""A new property or element, as text, after one that is there, or as the first when `after` is None.
+    """Insert the text of a property or element behind the property or element `after`, or as the first for None.
 
-    Comments that finish the line of `after` stay with it. After a `\n` in the item its indentation is put.
+    It gets a line of its own if its neighbour has one, and its further lines are indented like the neighbour. A comment
+    at the end of the line of `after` stays there.
     """
     if not container.children:
-        return (_into_empty(document, container, item),)
+        return (_insert_into_empty(document, container, item),)
     neighbour = after or container.children[0]
-    indent = document.indent(start_of(neighbour))
+    neighbour_start = start_of(neighbour)
+    neighbour_begins_line = document.begins_line(neighbour_start)
+    indent = document.indent(neighbour_start)
     item = item.replace("\n", "\n" + indent)
-    is_on_line = document.begins_line(start_of(neighbour))
     if after is None:
-        place = start_of(neighbour)
-        return (document.edit(place, place, item + (f",\n{indent}" if is_on_line else ", ")),)
-    following = container.children[container.children.index(after) + 1 :][:1]
-    next_start = start_of(following[0]) if following else container.end - 1
-    if not is_on_line or document.lines.line_of(after.end) == document.lines.line_of(next_start):
+        separator = f",\n{indent}" if neighbour_begins_line else ", "
+        return (document.edit(neighbour_start, neighbour_start, item + separator),)
+    if not neighbour_begins_line or _next_is_on_line(document, container, after):
         return (document.edit(after.end, after.end, f", {item}"),)
     line = f"\n{indent}{item}"
     comma = document.comma_after(after)
-    if comma >= 0:
-        place = document.tail(comma + 1)
-        return (document.edit(place, place, f"{line},"),)
-    place = document.tail(after.end)
-    if place == after.end:
-        return (document.edit(place, place, f",{line}"),)
-    return document.edit(after.end, after.end, ","), document.edit(place, place, line)
+    if comma is not None:
+        line_end = document.comment_end(comma + 1)
+        return (document.edit(line_end, line_end, f"{line},"),)
+    line_end = document.comment_end(after.end)
+    if line_end == after.end:
+        return (document.edit(line_end, line_end, f",{line}"),)
+    return document.edit(after.end, after.end, ","), document.edit(line_end, line_end, line)
 
 
-def _into_empty(document: Document, container: Node, item: str) -> Edit:
+def _next_is_on_line(document: Document, container: Node, item: Node) -> bool:
+    """Whether what follows an item, the next item or the closing bracket, begins on the line where the item ends."""
+    index = container.children.index(item) + 1
+    next_start = start_of(container.children[index]) if index < len(container.children) else container.end - 1
+    return document.lines.line_of(item.end) == document.lines.line_of(next_start)
+
+
+def _insert_into_empty(document: Document, container: Node, item: str) -> Edit:
+    """Insert the text of an item, on a line of its own, into an object or array that has none."""
     start, end = container.start + 1, container.end - 1
-    outer = document.indent(container.start)
-    indent = outer + document.indent_unit
+    outer_indent = document.indent(container.start)
+    indent = outer_indent + document.indent_unit
     line = f"\n{indent}" + item.replace("\n", "\n" + indent)
-    if document.text[start:end].strip():  # comments
+    has_comment = bool(document.text[start:end].strip())
+    if has_comment:
         return document.edit(start, start, line)
-    return document.edit(start, end, f"{line}\n{outer}")
+    return document.edit(start, end, f"{line}\n{outer_indent}")
 
 
 def insert_comment(document: Document, node: Node, lines: Sequence[str]) -> Edit:
-    """Lines of comment, each without its marks, above a property or element."""
+    """Insert lines of comment, each given without its `//`, above a property or element."""
     start = start_of(node)
     indent = document.indent(start)
     text = "".join(f"// {line}".rstrip() + f"\n{indent}" for line in lines)

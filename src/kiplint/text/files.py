@@ -5,30 +5,23 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import BinaryIO, Final, TextIO
+from typing import Final, TextIO
 
 from kiplint.limits import TEXT_BYTES, Limit
 
 
-def open_file(path: str, *, links: bool = True) -> BinaryIO:
-    """A regular file, open for reading; raises OSError for anything else, its `strerror` fit to follow a colon.
+def read_file(path: str, most: int = TEXT_BYTES, *, cut: bool = False, links: bool = True) -> bytes:
+    """The bytes of a regular file, or only its first `most` bytes if it may be `cut`.
 
-    Unless `links` are followed, a link is none.
+    Raises OSError, its `strerror` fit to follow a colon, for a file of more than `most` bytes that may not be cut, for
+    anything but a regular file, and for a link unless `links` are followed.
     """
     try:
-        _require_regular(os.stat(path, follow_symlinks=links).st_mode, path)  # a pipe may have no writer
-        return open(path, "rb")
+        _require_regular(os.stat(path, follow_symlinks=links).st_mode, path)  # opening a pipe waits for its writer
+        with open(path, "rb") as file:
+            data = file.read(most if cut else most + 1)
     except ValueError:
         raise OSError(errno.EINVAL, "there can be no file of that name", path) from None
-
-
-def read_file(path: str, most: int = TEXT_BYTES, *, cut: bool = False, links: bool = True) -> bytes:
-    """The bytes of a regular file; raises OSError as `open_file` does, and for one of more than `most` bytes.
-
-    One that may be `cut` has its beginning read then: `most` bytes.
-    """
-    with open_file(path, links=links) as file:
-        data = file.read(most if cut else most + 1)
     if len(data) > most:
         limit = most if isinstance(most, Limit) else Limit(most, "bytes", "a file")
         raise OSError(errno.EFBIG, limit.exceeded("it"), path)
@@ -36,7 +29,7 @@ def read_file(path: str, most: int = TEXT_BYTES, *, cut: bool = False, links: bo
 
 
 class Disk:
-    """The files that configurations, packs and baselines are read from; subclasses have others than those on disk."""
+    """Reads configurations, packs and baselines from disk; a subclass reads them from elsewhere, such as a revision."""
 
     def read(self, path: str, most: int = TEXT_BYTES, *, cut: bool = False) -> bytes:
         """The bytes of a file; raises OSError as `read_file` does."""
@@ -50,11 +43,11 @@ class Disk:
             raise OSError(errno.EILSEQ, "it is not UTF-8", path) from None
 
     def is_file(self, path: str) -> bool:
-        """Whether there is a file of that name."""
+        """Whether there is a file at a path."""
         return os.path.isfile(path)
 
     def real(self, path: str) -> str:
-        """The absolute path, links resolved."""
+        """The absolute path, with links resolved."""
         return os.path.realpath(path)
 
 
@@ -62,9 +55,10 @@ DISK: Final = Disk()
 
 
 def open_to_write(path: str, *, append: bool = False) -> TextIO:
-    """A regular file, made if need be, to write text to. Raises OSError, its `strerror` fit to follow a colon.
+    """A regular file, open for writing text, which is created unless it exists. With `append` its content stays.
 
-    The system's own devices and links, such as /dev/stdout, will do; elsewhere one could lead a report anywhere.
+    Raises OSError, its `strerror` fit to follow a colon, for anything else: a link could lead a report anywhere. Only
+    devices and links of the system, such as `/dev/stdout`, are opened, too.
     """
     _require_outside_git(path)
     if os.path.lexists(path) and not os.path.abspath(path).startswith(("/dev/", "/proc/")):
@@ -73,37 +67,39 @@ def open_to_write(path: str, *, append: bool = False) -> TextIO:
 
 
 def replace_file(path: str, data: bytes) -> None:
-    """Put a file in the place of another one or of none: whole, or not at all, and with the mode of the other one.
+    """Write a file completely or not at all; a file that it replaces keeps its mode.
 
-    Raises OSError, also when something else than a file is there, such as a link.
+    Raises OSError, also when the path is something else than a regular file, such as a link.
     """
     _require_outside_git(path)
     mode = os.lstat(path).st_mode if os.path.lexists(path) else None
     if mode is not None:
         _require_regular(mode, path)
     folder, name = os.path.split(path)
-    fresh = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.kiplint")
-    file = open(fresh, "xb")  # noqa: SIM115  # what fails before there is a file leaves nothing to remove
+    temporary_path = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.kiplint")
+    file = open(temporary_path, "xb")  # noqa: SIM115  # outside of the `try`, which removes the file
     try:
         with file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         if mode is not None:
-            os.chmod(fresh, stat.S_IMODE(mode) & 0o777)
-        os.replace(fresh, path)
+            os.chmod(temporary_path, stat.S_IMODE(mode) & 0o777)
+        os.replace(temporary_path, path)
     except BaseException:
-        os.unlink(fresh)
+        os.unlink(temporary_path)
         raise
 
 
 def _require_outside_git(path: str) -> None:
-    """Raise OSError for a path below a directory `.git`, links resolved: what lies there can be a command of git."""
-    if ".git" in os.path.realpath(path).lower().split(os.sep)[:-1]:
+    """Raise OSError for a path below a directory `.git`, because git runs some of the files in it."""
+    folders = os.path.dirname(os.path.realpath(path)).lower().split(os.sep)
+    if ".git" in folders:
         raise OSError(errno.EINVAL, "it is below .git, where nothing is written", path)
 
 
 def _require_regular(mode: int, path: str) -> None:
+    """Raise OSError for a path whose `st_mode` is not that of a regular file."""
     if stat.S_ISDIR(mode):
         raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if stat.S_ISLNK(mode):

@@ -15,12 +15,10 @@ BOM: Final = "\ufeff"
 
 
 class Lines:
-    r"""Turns character offsets of `text` into 1-based lines and columns, and back into lines' texts.
+    r"""The lines of a text, by which a character offset becomes a line and a column, both counted from 1.
 
-    `\n`, `\r\n` and `\r` end lines. Columns count characters. The table of lines is made at the first question.
+    `\n`, `\r\n` and `\r` end lines. Columns count characters.
     """
-
-    __slots__ = ("__dict__", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -28,9 +26,7 @@ class Lines:
     @cached_property
     def starts(self) -> list[int]:
         """The offset at which each line begins."""
-        if "\r" in self.text:
-            return [0, *(match.end() for match in re.finditer(_LINE_END, self.text))]
-        return [0, *accumulate(map((1).__add__, map(len, self.text.split("\n"))))][:-1]
+        return [0, *(match.end() for match in re.finditer(_LINE_END, self.text))]
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -49,9 +45,7 @@ class Lines:
         return line, column
 
     def line(self, number: int) -> str:
-        """The text of the 1-based line `number` without its line end; IndexError when there is no such line."""
-        if not 1 <= number <= len(self.starts):
-            raise IndexError(f"no line {number}")
+        """The text of the line with a number, counted from 1, without its line end; IndexError when there is none."""
         start = self.starts[number - 1]
         end = self.starts[number] if number < len(self.starts) else len(self.text)
         line = self.text[start:end].rstrip("\r\n")
@@ -61,21 +55,22 @@ class Lines:
 def decode_text(data: bytes) -> str:
     """The text of a file: UTF-8, with U+FFFD for what is not. A byte order mark stays, as U+FEFF at offset 0.
 
-    `Lines`, `Locator`, `parse_suppressions` and `diagnose` agree on offsets for this text.
+    All character offsets of kiplint are offsets in this text.
     """
     return data.decode("utf-8", "replace")
 
 
 @lru_cache(maxsize=4)
 def byte_offsets(data: bytes) -> Sequence[int]:
-    """By character of a file's text: its offset in bytes; then the number of the bytes."""
+    """The byte offset of each character of a file's text, and of its end; `[0, 1, 3]` for `a` and `é`."""
     if data.isascii():
         return range(len(data) + 1)
-    return [*accumulate((len(character.encode()) for character in decode_text(data)), initial=0)]
+    widths = (len(character.encode()) for character in decode_text(data))
+    return [*accumulate(widths, initial=0)]
 
 
 def character_of(data: bytes, offset: int) -> int:
-    """The offset in characters of an offset in bytes of UTF-8."""
+    """The offset in the text of a file of the character at a byte offset."""
     return bisect_left(byte_offsets(data), min(offset, len(data)))
 
 
