@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.compat.broker_versions import Offered, offered_set, read_broker_versions
+from kiplint.compat.broker_versions import OfferedRpc, offered_set, read_broker_versions
 from kiplint.compat.negotiation import negotiate
 from kiplint.model.schemas import SchemaSet
 from tools import complaint, rpc
@@ -32,9 +32,9 @@ def test_a_tool_before_4_0() -> None:
     offers, errors = read_broker_versions("b.txt", OLD)
     assert offers == {
         "localhost:9092": [
-            Offered(0, "Produce", 0, 8),
-            Offered(1, "Fetch", 0, 11),
-            Offered(7, "ControlledShutdown", 2, 2),
+            OfferedRpc(0, "Produce", 0, 8),
+            OfferedRpc(1, "Fetch", 0, 11),
+            OfferedRpc(7, "ControlledShutdown", 2, 2),
         ]
     }
     assert errors == {}
@@ -44,10 +44,10 @@ def test_a_tool_from_4_0_on() -> None:
     offers, errors = read_broker_versions("b.txt", NEW.replace("\t", "    ").replace("\n", "\r\n"))
     assert offers == {
         "b1.example:9092": [
-            Offered(0, "Produce", 0, 13),
-            Offered(1, "Fetch", 4, 18),
-            Offered(47, "OffsetDelete", 0, 0),
-            Offered(95, "UNKNOWN", 0, 1),
+            OfferedRpc(0, "Produce", 0, 13),
+            OfferedRpc(1, "Fetch", 4, 18),
+            OfferedRpc(47, "OffsetDelete", 0, 0),
+            OfferedRpc(95, "UNKNOWN", 0, 1),
         ]
     }
     assert errors == {"b2.example:9092": "org.apache.kafka.common.errors.DisconnectException"}

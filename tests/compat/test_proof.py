@@ -93,7 +93,7 @@ def test_proofs_show_another_value(types: tuple[str, str], expected: list[tuple[
 @pytest.mark.parametrize("about", ["", "A", "B"])
 def test_proofs_of_text_and_bytes_and_of_swapped_fields_show_values(about: str) -> None:
     old, new = (message(field("A", kind)) for kind in ("string", "bytes"))
-    assert all(proof.shows == 0 for proof in proofs_of(old, new, 0))
+    assert all(proof.outcome == "refused" or proof.wrote != proof.read for proof in proofs_of(old, new, 0))
     old, new = (message(*(field(name) for name in names)) for names in (("A", "B"), ("B", "A")))
     assert [
         (proof.hex, proof.field, proof.wrote, proof.read_as, proof.read) for proof in proofs_of(old, new, 0, about)

@@ -28,8 +28,8 @@ _BROKER: Final = re.compile(r"(\S+) \(id: -?[0-9]+ rack: .*\) -> (?:\(|ERROR: (.
 _RPC: Final = re.compile(r"(\w+)\(([0-9]{1,5})\): (?:([0-9]{1,5})(?: to ([0-9]{1,5}))?(?: \[.*\])?|UNSUPPORTED),?")
 
 
-class Offered(NamedTuple):
-    """An RPC that a broker offers, by the name that the tool has for it."""
+class OfferedRpc(NamedTuple):
+    """An RPC that a broker offers, with the name that the tool prints, `UNKNOWN` for one that it does not know."""
 
     api_key: int
     name: str
@@ -37,56 +37,59 @@ class Offered(NamedTuple):
     highest: int
 
 
-def read_broker_versions(file: str, text: str) -> tuple[dict[str, list[Offered]], dict[str, str]]:
-    """The RPCs that each broker in a text offers, and the errors instead, by address.
+def read_broker_versions(file: str, text: str) -> tuple[dict[str, list[OfferedRpc]], dict[str, str]]:
+    """The RPCs of each broker in the tool's output, and the error messages of brokers without any; both by address.
 
-    Lines outside of the blocks do not count. Raises UsageError for a text that is not whole.
+    Lines outside of the blocks do not count. Raises UsageError for a text that is not whole; `file` is its name there.
     """
-    offers: dict[str, list[Offered]] = {}
-    errors: dict[str, str] = {}
-    block: list[Offered] | None = None
-    for number, line in enumerate(map(str.strip, text.splitlines()), 1):
-        if match := _BROKER.fullmatch(line):
-            address, error = match.groups()
-            if error is not None:
-                errors[address], block = error, None
+    rpcs_by_address: dict[str, list[OfferedRpc]] = {}
+    errors_by_address: dict[str, str] = {}
+    block: list[OfferedRpc] | None = None  # the RPCs of the broker whose block is being read; None between two blocks
+    for number, line in enumerate(text.splitlines(), 1):
+        statement = line.strip()
+        broker, rpc = _BROKER.fullmatch(statement), _RPC.fullmatch(statement)
+        if broker:
+            address, error = broker.groups()
+            if error is None:
+                block = rpcs_by_address[address] = []
             else:
-                offers[address] = block = []
-        elif line == ")":
+                block, errors_by_address[address] = None, error
+        elif statement == ")":
             block = None
-        elif block is not None:
-            if not (match := _RPC.fullmatch(line)):
-                raise UsageError(f"{file}:{number}: not a line of kafka-broker-api-versions.sh")
-            name, key, lowest, highest = match.groups()
+        elif block is not None and rpc:
+            name, api_key, lowest, highest = rpc.groups()
             if lowest:
-                block.append(Offered(int(key), name, int(lowest), int(highest or lowest)))
+                block.append(OfferedRpc(int(api_key), name, int(lowest), int(highest or lowest)))
+        elif block is not None:
+            raise UsageError(f"{file}:{number}: not a line of kafka-broker-api-versions.sh")
     if block is not None:
         raise UsageError(f"{file}: the output of kafka-broker-api-versions.sh is cut off")
-    if not offers:
+    if not rpcs_by_address:
         raise UsageError(f"{file} has no broker with its versions, as kafka-broker-api-versions.sh prints them")
-    return offers, errors
+    return rpcs_by_address, errors_by_address
 
 
-def offered_set(offers: Sequence[Offered], layouts: SchemaSet) -> SchemaSet:
-    """The set of a broker: its versions with the layouts of another set, the client's.
+def offered_set(rpcs: Sequence[OfferedRpc], layouts: SchemaSet) -> SchemaSet:
+    """The schema set of a broker: the versions that it offers, with the fields of another set, the client's.
 
     It declares no listeners, so that all is served. An RPC that the other set lacks has no fields. Brokers without
     Fetch 0-3 (Kafka 4.0 and later) list Produce 0-2 too, for clients that test for it, and refuse it (KAFKA-18659).
     """
-    is_modern = any(row.name == "Fetch" and row.lowest > 3 for row in offers)
+    refuses_old_produce = any(rpc.name == "Fetch" and rpc.lowest > 3 for rpc in rpcs)
     messages: list[Message] = []
-    for row in offers:
-        lowest = max(row.lowest, 3) if is_modern and row.name == "Produce" else row.lowest
-        messages += _messages(row, str(VersionRange.of(lowest, row.highest)), layouts)
+    for rpc in rpcs:
+        lowest = max(rpc.lowest, 3) if refuses_old_produce and rpc.name == "Produce" else rpc.lowest
+        messages += _messages(rpc, str(VersionRange.of(lowest, rpc.highest)), layouts)
     return SchemaSet(tuple(messages))
 
 
-def _messages(row: Offered, versions: str, layouts: SchemaSet) -> Iterator[Message]:
-    name = f"Api{row.api_key}" if row.name == "UNKNOWN" else row.name
+def _messages(rpc: OfferedRpc, versions: str, layouts: SchemaSet) -> Iterator[Message]:
+    """The request and the response of an RPC, with these valid versions, and the fields that `layouts` has for them."""
+    name = f"Api{rpc.api_key}" if rpc.name == "UNKNOWN" else rpc.name
     for kind, suffix in (("request", "Request"), ("response", "Response")):
-        owner = layouts.key_owners.get((kind, row.api_key))
-        if owner is None:
-            yield Message(MessageSpec(name=name + suffix, type=kind, valid_versions=versions, api_key=row.api_key))  # type: ignore[arg-type]
+        known_message = layouts.key_owners.get((kind, rpc.api_key))
+        if known_message is None:
+            yield Message(MessageSpec(name=name + suffix, type=kind, valid_versions=versions, api_key=rpc.api_key))  # type: ignore[arg-type]
         else:
-            unknown = dict.fromkeys(("listeners", "deprecated_versions", "latest_version_unstable"), UNSET)
-            yield Message(replace(owner.spec, valid_versions=versions, **unknown), owner.file)
+            unprinted = dict.fromkeys(("listeners", "deprecated_versions", "latest_version_unstable"), UNSET)
+            yield Message(replace(known_message.spec, valid_versions=versions, **unprinted), known_message.file)

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Annotated, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, kept_by_brokers
+from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, reserved_versions
 from kiplint.compat.tree import require_limits
 from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_of
 from kiplint.model.layout import Encoding, wire_forms
 from kiplint.model.message import Message
-from kiplint.model.schemas import Rpc, SchemaSet, are_related
+from kiplint.model.schemas import SchemaSet, are_related
 from kiplint.versions import NONE, VersionRange
 
 SASL_HANDSHAKE: Final = 17
@@ -39,6 +39,7 @@ Outcome = Literal[
     "not-offered",
 ]
 TROUBLE: tuple[Outcome, ...] = ("no-common-version", "layout-differs", "header-differs", "refused")
+"""The statuses of an RPC that both sides have and a client cannot use, the worst first."""
 
 
 class Exchange(msgspec.Struct, frozen=True):
@@ -93,12 +94,17 @@ class RpcRow(msgspec.Struct, frozen=True):
 
     @property
     def in_trouble(self) -> bool:
-        """Whether a client cannot use an RPC that both sides have, or would be refused.
+        """Whether a client cannot use an RPC that both sides have, or would be refused by a broker."""
+        statuses = [self.status, *(agreement.status for agreement in self.brokers)]
+        return any(is_trouble(status, between_nodes=self.between_nodes) for status in statuses)
 
-        Of an RPC between nodes only whether its bytes differ: which versions nodes choose is not negotiated.
-        """
-        statuses = {self.status, *(agreement.status for agreement in self.brokers)}
-        return not statuses.isdisjoint(("layout-differs",) if self.between_nodes else TROUBLE)
+
+def is_trouble(status: Outcome, *, between_nodes: bool) -> bool:
+    """Whether a status means that a client cannot use an RPC that both sides have, or would be refused.
+
+    Of an RPC between nodes only other bytes are trouble: which versions nodes choose is not negotiated.
+    """
+    return status == "layout-differs" if between_nodes else status in TROUBLE
 
 
 class Negotiation(msgspec.Struct, frozen=True):
@@ -117,8 +123,12 @@ class Negotiation(msgspec.Struct, frozen=True):
         return any(row.in_trouble for row in self.rpcs)
 
 
+MessageForms = tuple[tuple[VersionRange, Encoding], ...]
+"""The bytes of a message, by the ranges of versions on which they are the same."""
+
+
 class Offer(msgspec.Struct, frozen=True, dict=True):
-    """The versions of one RPC that a side can use as a client, or offers to clients.
+    """The versions of one RPC that a client can use, or that a broker offers to clients.
 
     `reserved_versions` are the others, which only nodes use among themselves.
     """
@@ -130,27 +140,22 @@ class Offer(msgspec.Struct, frozen=True, dict=True):
     reserved_versions: VersionRange = NONE
 
     @cached_property
-    def forms(self) -> tuple[tuple[tuple[VersionRange, Encoding], ...], ...]:
-        """The bytes of request and response, by version. Raises TooLargeError."""
-        messages = (self.request, self.response)
-        require_limits(*messages)
-        return tuple(tuple(wire_forms(message)) for message in messages)
+    def forms(self) -> tuple[MessageForms, MessageForms]:
+        """The bytes of the request, and those of the response. Raises TooLargeError."""
+        require_limits(self.request, self.response)
+        return tuple(wire_forms(self.request)), tuple(wire_forms(self.response))
 
     def common_versions(self, other: Offer) -> VersionRange:
         """The versions of a client that a broker has, for clients or nodes, in the same bytes. Raises TooLargeError."""
         common = self.versions & (other.versions or other.reserved_versions)
         if not common or not are_related(self.request, other.request):
             return NONE
-        files = (self.request.data, other.request.data), (self.response.data, other.response.data)
-        for (data, other_data), ours, theirs in zip(files, self.forms, other.forms, strict=True):
-            if data and data == other_data:
-                continue
-            equal = NONE
-            for versions, form in ours:
-                for other_versions, other_form in theirs:
-                    if (both := versions & other_versions) and form.agrees_with(other_form):
-                        equal |= both
-            common &= equal
+        request_forms, response_forms = self.forms
+        other_request_forms, other_response_forms = other.forms
+        if not self.request.data or self.request.data != other.request.data:
+            common &= _equal_versions(request_forms, other_request_forms)
+        if not self.response.data or self.response.data != other.response.data:
+            common &= _equal_versions(response_forms, other_response_forms)
         return common
 
     def headers(self, version: int) -> tuple[int, int]:
@@ -163,6 +168,17 @@ class Offer(msgspec.Struct, frozen=True, dict=True):
         return any(field.name == SOFTWARE[0] and field.present for field in self.request.fields)
 
 
+def _equal_versions(forms: MessageForms, other_forms: MessageForms) -> VersionRange:
+    """The versions in which each of two messages can read the bytes of the other."""
+    equal = NONE
+    for versions, encoding in forms:
+        for other_versions, other_encoding in other_forms:
+            common = versions & other_versions
+            if common and encoding.agrees_with(other_encoding):
+                equal |= common
+    return equal
+
+
 class Side(msgspec.Struct, frozen=True, dict=True):
     """A client or a broker: its name, and its live RPCs by API key. `mode` is that of a broker."""
 
@@ -172,8 +188,8 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def offers(self) -> dict[int, Offer]:
-        """The RPCs with at least one version to use."""
-        return {key: offer for key, offer in self.rpcs.items() if offer.versions}
+        """The RPCs with at least one version for clients."""
+        return {api_key: offer for api_key, offer in self.rpcs.items() if offer.versions}
 
 
 def negotiate(client: NamedSet, brokers: Sequence[NamedSet], *, unstable: bool = False) -> Negotiation:
@@ -181,16 +197,16 @@ def negotiate(client: NamedSet, brokers: Sequence[NamedSet], *, unstable: bool =
 
     With `unstable` client and brokers use unstable versions. Raises TooLargeError for a message above the limits.
     """
-    ours = client_side(*client, unstable=unstable)
-    theirs = [broker_side(name, schemas, unstable=unstable) for name, schemas in brokers]
-    exchanges = tuple(exchange(ours, broker) for broker in theirs)
-    keys = sorted({*ours.offers, *(key for broker in theirs for key in broker.offers)})
-    rows = tuple(_row(key, ours, theirs, exchanges) for key in keys)
+    own_side = client_side(*client, unstable=unstable)
+    broker_sides = [broker_side(name, schemas, unstable=unstable) for name, schemas in brokers]
+    exchanges = tuple(exchange(own_side, broker) for broker in broker_sides)
+    api_keys = {api_key for side in (own_side, *broker_sides) for api_key in side.offers}
+    rows = tuple(_rpc_row(api_key, own_side, broker_sides, exchanges) for api_key in sorted(api_keys))
     counts = Counter(row.status for row in rows if not row.between_nodes)
     return Negotiation(
         version=1,
-        client=ours.name,
-        brokers=tuple(broker.name for broker in theirs),
+        client=own_side.name,
+        brokers=tuple(broker.name for broker in broker_sides),
         exchanges=exchanges,
         rpcs=rows,
         summary={
@@ -202,14 +218,14 @@ def negotiate(client: NamedSet, brokers: Sequence[NamedSet], *, unstable: bool =
 
 
 def client_side(name: str, schemas: SchemaSet, *, unstable: bool = False) -> Side:
-    """A client: the versions of both request and response, except those that brokers keep.
+    """A client: the versions of both request and response, except those that brokers reserve for themselves.
 
     It uses an unstable highest version only if `unstable` is set (`unstable.api.versions.enable`).
     """
     offers = {}
-    for rpc, offer in _offers(schemas, unstable=unstable):
-        of_nodes = kept_by_brokers(rpc.api_key, offer.name, offer.versions)
-        offers[rpc.api_key] = replace(offer, versions=offer.versions - of_nodes, reserved_versions=of_nodes)
+    for api_key, offer in _offers(schemas, unstable=unstable).items():
+        reserved = reserved_versions(api_key, offer.name, offer.versions)
+        offers[api_key] = replace(offer, versions=offer.versions - reserved, reserved_versions=reserved)
     return Side(name, offers)
 
 
@@ -221,56 +237,48 @@ def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: 
     (`unstable.api.versions.enable`).
     """
     mode = mode or default_mode(schemas)
-    offers = {}
-    for rpc, offer in _offers(schemas, unstable=unstable):
-        of_nodes = offer.versions if offer.request.declares_listeners else NONE
-        closed_offer = replace(offer, versions=NONE, reserved_versions=of_nodes)
-        offers[rpc.api_key] = offer if is_served(rpc, mode) else closed_offer
+    offers = _offers(schemas, unstable=unstable)
+    for api_key, offer in offers.items():
+        if not is_served(offer.request, mode):
+            reserved = offer.versions if offer.request.declares_listeners else NONE
+            offers[api_key] = replace(offer, versions=NONE, reserved_versions=reserved)
     return Side(name, offers, mode)
 
 
-def _offers(schemas: SchemaSet, *, unstable: bool) -> Iterator[tuple[Rpc, Offer]]:
-    """The versions that both messages of each RPC have; without `unstable` not those that the request marks so."""
+def _offers(schemas: SchemaSet, *, unstable: bool) -> dict[int, Offer]:
+    """By API key, the versions that both messages of an RPC have; the unstable one only with `unstable`."""
+    offers = {}
     for rpc in schemas.rpcs:
         if rpc.is_coordinator or rpc.request is None or rpc.response is None or not rpc.common:
             continue
         versions, highest = rpc.common, rpc.request.valid.highest
         if rpc.request.unstable and not unstable:
             versions -= VersionRange.of(highest, highest)
-        yield rpc, Offer(rpc.name, rpc.request, rpc.response, versions)
+        offers[rpc.api_key] = Offer(rpc.name, rpc.request, rpc.response, versions)
+    return offers
 
 
 def exchange(client: Side, broker: Side) -> Exchange:
     """The first exchange of a connection, by which the client learns the versions of the broker.
 
     The client tries its highest version. A broker that does not know it answers in version 0 with UNSUPPORTED_VERSION
-    (KIP-35, "Proposed Changes", 4), and since KIP-511 ("Broker", "ApiVersions Request/Response Handling") with its
-    range of ApiVersions. A client that reads the range continues with the highest version of both, any other with 0.
+    (KIP-35, "Proposed Changes", 4), and the client continues with an older version.
     """
     ours, theirs = client.offers.get(API_VERSIONS), broker.offers.get(API_VERSIONS)
     if ours is None or theirs is None:
         side = "client" if ours is None else "broker"
         note = f"the {side} has no ApiVersions: the client must be configured for the version of the broker (KIP-35)"
         return Exchange(broker.name, broker.mode, notes=(note,))
-    used = tried = ours.versions.highest
-    first = Exchange(broker.name, broker.mode, tried, header_of(ours.request, tried), answer=tried)
+    tried = ours.versions.highest
+    opening = Exchange(broker.name, broker.mode, tried, header_of(ours.request, tried), answer=tried, used=tried)
     if tried not in theirs.versions:
-        common, notes = ours.versions & theirs.versions, []
-        named_range = str(theirs.versions) if theirs.names_software else ""
-        if not (named_range and ours.names_software):
-            side = "client" if named_range else "broker"
-            notes.append(f"the {side} is older than KIP-511: ApiVersions falls back to version 0")
-            common &= VersionRange.of(0, 0)
-        if not common:
-            notes.append("there is no version in common: ApiVersions must never lose its version 0 (KIP-35)")
-        first = replace(first, answer=0, error="UNSUPPORTED_VERSION", supported=named_range, notes=tuple(notes))
-        if not common:
-            return first
-        used = common.highest
+        opening = _fallback(opening, ours, theirs)
+    used = opening.used
+    if used is None:
+        return opening
     fields = {field.name for field in ours.request.fields if used in field.present}
     return replace(
-        first,
-        used=used,
+        opening,
         request_header=header_of(ours.request, used),
         response_header=0,
         client_software=fields.issuperset(SOFTWARE),
@@ -280,78 +288,116 @@ def exchange(client: Side, broker: Side) -> Exchange:
     )
 
 
-def agree(key: int, client: Side, broker: Side, opening: Exchange) -> Agreement:
+def _fallback(opening: Exchange, ours: Offer, theirs: Offer) -> Exchange:
+    """The exchange after a broker refused the version that the client tried; `used` is None without a common version.
+
+    Since KIP-511 ("Broker", "ApiVersions Request/Response Handling") the broker answers with its range of ApiVersions.
+    A client that reads the range continues with the highest version of both, any other with version 0.
+    """
+    common, notes = ours.versions & theirs.versions, []
+    supported = str(theirs.versions) if theirs.names_software else ""
+    if not supported or not ours.names_software:
+        side = "client" if supported else "broker"
+        notes.append(f"the {side} is older than KIP-511: ApiVersions falls back to version 0")
+        common &= VersionRange.of(0, 0)
+    if not common:
+        notes.append("there is no version in common: ApiVersions must never lose its version 0 (KIP-35)")
+    return replace(
+        opening,
+        answer=0,
+        error="UNSUPPORTED_VERSION",
+        supported=supported,
+        used=common.highest if common else None,
+        notes=tuple(notes),
+    )
+
+
+def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreement:
     """The agreement of client and broker on an RPC, over a connection that began with the exchange.
 
     The version is the highest that both have (KIP-35, "Proposed Changes", 5); for ApiVersions the one of the
     exchange. After a first request with header 3, one without it is refused with INVALID_REQUEST; SaslHandshake is
     exempt (KIP-1313, "Client Instance ID").
     """
-    ours, theirs = client.offers.get(key), broker.rpcs.get(key)
+    ours, theirs = client.offers.get(api_key), broker.rpcs.get(api_key)
     if theirs is None:
         return Agreement(broker.name, None, status="client-only")
     if not theirs.versions:
-        if ours and is_between_nodes(key, ours.name):
-            used_versions = ours.versions & theirs.reserved_versions
-            if other_versions := used_versions - ours.common_versions(theirs):
-                return Agreement(broker.name, None, status="layout-differs", differing=str(other_versions))
-        return Agreement(broker.name, None, status="not-offered")
-    versions = str(theirs.versions)
+        return _agreement_without_offer(api_key, ours, theirs, broker.name)
+    offered = str(theirs.versions)
     if ours is None:
-        return Agreement(broker.name, versions, status="broker-only")
-    by_number, common = ours.versions & theirs.versions, ours.common_versions(theirs)
-    version = opening.used if key == API_VERSIONS else by_number.highest
-    if not by_number or version is None:
-        return Agreement(broker.name, versions, status="no-common-version")
+        return Agreement(broker.name, offered, status="broker-only")
+    common = ours.versions & theirs.versions
+    version = opening.used if api_key == API_VERSIONS else common.highest
+    if not common or version is None:
+        return Agreement(broker.name, offered, status="no-common-version")
+
+    same_bytes = ours.common_versions(theirs)
+    differing = str(common - same_bytes) if common - same_bytes else ""
     status: Outcome = "agreed"
-    if version not in common:  # a client chooses by number, and both sides would misread each other
+    if version not in same_bytes:  # a client chooses by number, and both sides would misread each other
         status = "layout-differs"
-        version = common.highest if common else None
-    differing = str(by_number - common or "")
-    if version is None:
-        return Agreement(broker.name, versions, status=status, differing=differing)
-    headers = ours.headers(version)
-    if status == "agreed" and headers != theirs.headers(version):
+        if not same_bytes:
+            return Agreement(broker.name, offered, status=status, differing=differing)
+        version = same_bytes.highest
+    request_header, response_header = ours.headers(version)
+    if status == "agreed" and (request_header, response_header) != theirs.headers(version):
         status = "header-differs"
-    elif status == "agreed" and opening.checked and headers[0] < WITH_INSTANCE_ID:
-        status = "agreed" if key in (API_VERSIONS, SASL_HANDSHAKE) else "refused"
+    elif status == "agreed" and opening.checked and request_header < WITH_INSTANCE_ID:
+        status = "agreed" if api_key in (API_VERSIONS, SASL_HANDSHAKE) else "refused"
     is_deprecated = version in ours.request.deprecated | theirs.request.deprecated
-    return Agreement(broker.name, versions, version, *headers, status, is_deprecated, differing)
+    return Agreement(broker.name, offered, version, request_header, response_header, status, is_deprecated, differing)
 
 
-def _row(key: int, client: Side, brokers: Sequence[Side], exchanges: Sequence[Exchange]) -> RpcRow:
+def _agreement_without_offer(api_key: int, ours: Offer | None, theirs: Offer, broker: str) -> Agreement:
+    """The agreement on an RPC that a broker does not offer to clients; between nodes its bytes must still be equal."""
+    if ours and is_between_nodes(api_key, ours.name):
+        differing = (ours.versions & theirs.reserved_versions) - ours.common_versions(theirs)
+        if differing:
+            return Agreement(broker, None, status="layout-differs", differing=str(differing))
+    return Agreement(broker, None, status="not-offered")
+
+
+def _rpc_row(api_key: int, client: Side, brokers: Sequence[Side], exchanges: Sequence[Exchange]) -> RpcRow:
     """What a client and all its brokers agree on (KIP-35, the state that the client builds)."""
-    agreements = [agree(key, client, broker, opening) for broker, opening in zip(brokers, exchanges, strict=True)]
-    ours, theirs = client.offers.get(key), [broker.offers[key] for broker in brokers if key in broker.offers]
-    first = ours or theirs[0]
+    agreements = [agree(api_key, client, broker, opening) for broker, opening in zip(brokers, exchanges, strict=True)]
+    ours = client.offers.get(api_key)
+    broker_offers = [broker.offers[api_key] for broker in brokers if api_key in broker.offers]
+    any_offer = ours or broker_offers[0]
+
     usable: VersionRange | None = None
-    version: int | None = None
-    if ours and len(theirs) == len(brokers):
-        usable = reduce(VersionRange.__and__, map(ours.common_versions, theirs), ours.versions)
-    if usable:
-        chosen_versions = [agreement.chosen for agreement in agreements if agreement.chosen is not None]
-        version = min(chosen_versions, default=None) if key == API_VERSIONS else usable.highest
-    request_header, response_header = (None, None) if version is None else first.headers(version)
-    status = _whole_status(agreements, usable)
-    notes = _notes(status, ours, [broker.rpcs.get(key) for broker in brokers], agreements) if ours else ()
+    if ours and len(broker_offers) == len(brokers):
+        usable = ours.versions
+        for theirs in broker_offers:
+            usable &= ours.common_versions(theirs)
+    chosen: int | None = None
+    if usable and api_key == API_VERSIONS:
+        chosen = min((agreement.chosen for agreement in agreements if agreement.chosen is not None), default=None)
+    elif usable:
+        chosen = usable.highest
+    request_header, response_header = (None, None) if chosen is None else any_offer.headers(chosen)
+
+    status = _status_with_all(agreements, usable)
+    notes = _notes(status, ours, [broker.rpcs.get(api_key) for broker in brokers], agreements) if ours else ()
     return RpcRow(
-        name=first.name,
-        api_key=key,
+        name=any_offer.name,
+        api_key=api_key,
         status=status,
         client=str(ours.versions) if ours else None,
         usable=None if usable is None else str(usable),
-        chosen=version,
+        chosen=chosen,
         request_header=request_header,
         response_header=response_header,
         instance_id=request_header is not None and request_header >= WITH_INSTANCE_ID,
         deprecated=any(agreement.deprecated for agreement in agreements),
         message="; ".join(notes),
         brokers=tuple(agreements),
-        between_nodes=is_between_nodes(key, first.name),
+        between_nodes=is_between_nodes(api_key, any_offer.name),
     )
 
 
-def _whole_status(agreements: Sequence[Agreement], usable: VersionRange | None) -> Outcome:
+def _status_with_all(agreements: Sequence[Agreement], usable: VersionRange | None) -> Outcome:
+    """The status of an RPC with all brokers together: the worst of theirs, or that no version is usable with all."""
     statuses = {agreement.status for agreement in agreements}
     if usable is not None and not usable and "layout-differs" not in statuses:
         return "no-common-version"
@@ -364,23 +410,24 @@ def _whole_status(agreements: Sequence[Agreement], usable: VersionRange | None) 
 
 
 def _notes(
-    status: Outcome, ours: Offer, theirs: Sequence[Offer | None], agreements: Sequence[Agreement]
+    status: Outcome, ours: Offer, broker_offers: Sequence[Offer | None], agreements: Sequence[Agreement]
 ) -> Iterator[str]:
-    """What there is to say of an RPC of the client."""
+    """What the client's user has to know of an RPC with this status; offers and agreements are broker by broker."""
     if status == "no-common-version":
         ranges = ", ".join(f"{agreement.broker} {agreement.versions or 'none'}" for agreement in agreements)
         yield f"the client has {ours.versions}, {ranges}: no version in common"
     if status == "not-everywhere":
         yield f"not offered by {', '.join(agreement.broker for agreement in agreements if agreement.chosen is None)}"
-    for agreement, offer in zip(agreements, theirs, strict=True):
-        if offer and agreement.differing:
-            yield _differing_bytes(ours, offer, agreement)
+    for agreement, theirs in zip(agreements, broker_offers, strict=True):
+        if theirs and agreement.differing:
+            yield _differing_bytes(ours, theirs, agreement)
         version = agreement.chosen
-        if offer is None or version is None or agreement.status != status:
+        if theirs is None or version is None or agreement.status != status:
             continue
         if status == "header-differs":
-            own, other = (", ".join(map(str, side.headers(version))) for side in (ours, offer))
-            yield f"version {version}: headers {own} for the client, {other} for {agreement.broker}"
+            own_headers = "{}, {}".format(*ours.headers(version))
+            broker_headers = "{}, {}".format(*theirs.headers(version))
+            yield f"version {version}: headers {own_headers} for the client, {broker_headers} for {agreement.broker}"
         if status == "refused":
             yield (
                 f"{agreement.broker} answers version {version} with 42 (INVALID_REQUEST, not retriable): it has "
@@ -389,12 +436,12 @@ def _notes(
 
 
 def _differing_bytes(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
-    """The versions that differ, and the last one that is safe."""
+    """The note on the versions that differ, with the last one that is safe to use."""
     if not are_related(ours.request, theirs.request):
-        key = ours.request.api_key
-        return f"API key {key} is {ours.name} for the client and {theirs.name} for {agreement.broker}"
-    several = not agreement.differing.isdecimal()
-    note = f"version{'s' if several else ''} {agreement.differing} {'have' if several else 'has'} other bytes for "
+        api_key = ours.request.api_key
+        return f"API key {api_key} is {ours.name} for the client and {theirs.name} for {agreement.broker}"
+    is_single = agreement.differing.isdecimal()
+    versions = f"version {agreement.differing} has" if is_single else f"versions {agreement.differing} have"
     common = ours.common_versions(theirs)
     safe = f"; the last safe version is {common.highest}" if common else ", and no version is safe"
-    return note + agreement.broker + safe
+    return f"{versions} other bytes for {agreement.broker}{safe}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import deque
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -21,7 +21,8 @@ from kiplint.model.layout import Layout, unfolded_size
 from kiplint.model.message import Message
 from kiplint.text.show import printable
 
-UNKNOWN = "unknown tagged field"
+UNKNOWN_TAG = "unknown tagged field"
+"""The type of the span of a tagged field that a reader does not know."""
 Side = Literal["old", "new"]
 OTHER: Final[dict[Side, Side]] = {"old": "new", "new": "old"}
 """The side that reads what a side writes."""
@@ -43,94 +44,123 @@ class Proof(msgspec.Struct, frozen=True):
     read: Annotated[Any, Meta(description="The value that the reader takes it for, or why it refuses.")]
     rule: Annotated[str | None, Meta(description="The rule that a refusing reader names.")] = None
 
-    @property
-    def shows(self) -> int:
-        """How plainly it shows the break: 0 for another value or a failure, 2 for an empty value that is the same."""
-        return 0 if self.outcome == "refused" or self.wrote != self.read else 2 - bool(self.wrote)
+
+class Difference(NamedTuple):
+    """The first position in the same bytes where a writer and a reader have different values.
+
+    A value is None where that side has read all of its fields.
+    """
+
+    offset: int
+    written: ValueSpan | None
+    read: ValueSpan | None
 
 
-Reading = tuple[Layout, DecodedBody]
-"""The layout by which one side reads bytes, and the values that it reads."""
-
-Difference = tuple[int, ValueSpan | None, ValueSpan | None]
-"""Where two readings differ first: the offset, and the value that each has there, None where it has none."""
-
-
-def first_difference(left: Reading, right: Reading, *, on_disk: bool) -> Difference | None:
-    """The first value that the two readings, both without problems, do not share.
+def _first_difference(writer: Codec, reader: Codec, written: DecodedBody, read: DecodedBody) -> Difference | None:
+    """The first difference between what a writer wrote and a reader read from it, both without problems.
 
     Names may differ as long as neither side has the other's name at another position: that is a rename. Tags that only
     one side knows are skipped, unless the other side has the field under another tag or as a plain field.
     """
-    lefts, rights = (deque(span for span in content.spans if span.length) for _, content in (left, right))
-    while lefts and rights:
-        if lefts[0].type == UNKNOWN or rights[0].type == UNKNOWN:
-            difference = _skip_tag(lefts, rights, left[0], right[0])
+    written_spans = deque(span for span in written.spans if span.length)
+    read_spans = deque(span for span in read.spans if span.length)
+    while written_spans and read_spans:
+        if UNKNOWN_TAG in (written_spans[0].type, read_spans[0].type):
+            difference = _skip_unknown_tag(written_spans, read_spans, writer.body, reader.body)
             if difference:
                 return difference
             continue
-        first, second = lefts.popleft(), rights.popleft()
-        if _is_other(first, second, on_disk=on_disk) or _has_moved(first.path, second.path, left[0], right[0]):
-            return first.offset, first, second
-    if lefts or rights:
-        rest = (lefts or rights)[0]
-        return rest.offset, rest if lefts else None, rest if rights else None
+        own, other = written_spans.popleft(), read_spans.popleft()
+        is_other_value = _is_other_value(own, other, on_disk=writer.message.is_record)
+        if is_other_value or _is_other_field(own.path, other.path, writer.body, reader.body):
+            return Difference(own.offset, own, other)
+    if written_spans:
+        return Difference(written_spans[0].offset, written_spans[0], None)
+    if read_spans:
+        return Difference(read_spans[0].offset, None, read_spans[0])
     return None
 
 
-def _is_other(left: ValueSpan, right: ValueSpan, *, on_disk: bool) -> bool:
-    if (left.offset, left.length) != (right.offset, right.length):
+def _is_other_value(own: ValueSpan, other: ValueSpan, *, on_disk: bool) -> bool:
+    """Whether two sides take the bytes for values of another position, type or content; null and empty are the same."""
+    if (own.offset, own.length) != (other.offset, other.length):
         return True
-    kinds = {_kind(left), _kind(right)}
-    if kinds == {"bytes", "records"} and not on_disk:
-        kinds = {"bytes"}
-    return len(kinds) > 1 or (left.value or None) != (right.value or None)
+    types = {_plain_type(own), _plain_type(other)}
+    is_batch = types == {"bytes", "records"} and not on_disk  # batches of records travelled as bytes before
+    return (len(types) > 1 and not is_batch) or (own.value or None) != (other.value or None)
 
 
-def _kind(span: ValueSpan) -> str:
-    """The encoding without what the bytes themselves show: compact or not, nullable or not, the type of elements."""
+def _plain_type(span: ValueSpan) -> str:
+    """The type without what the bytes themselves show, such as `string` for `compact nullable string`.
+
+    Compact or not, nullable or not, the elements of an array and the name of a struct do not count.
+    """
     words = [word for word in span.type.split() if word not in ("compact", "nullable")]
     if words[:2] == ["array", "of"]:
         return "array"
     return "struct" if words[0][:1].isupper() else " ".join(words)
 
 
-def _skip_tag(lefts: deque[ValueSpan], rights: deque[ValueSpan], left: Layout, right: Layout) -> Difference | None:
-    """Remove a tag that one side does not know; return the difference if a field is lost by that."""
-    if lefts[0].type == UNKNOWN and rights[0].type == UNKNOWN:
-        lefts.popleft()
-        rights.popleft()
-        return None
-    is_left = lefts[0].type == UNKNOWN
-    skipping, reading, blind = (lefts, rights, left) if is_left else (rights, lefts, right)
-    tag, value = skipping.popleft(), reading[0]
-    while reading and reading[0].offset < tag.offset + tag.length:
-        reading.popleft()
-    *owner, _ = _names(tag.path)
-    names = _names(value.path)
-    if len(owner) < len(names) and names[len(owner)] in _keys(blind, owner):
-        return (tag.offset, tag, value) if is_left else (tag.offset, value, tag)
+def _skip_unknown_tag(
+    written: deque[ValueSpan], read: deque[ValueSpan], writer_body: Layout, reader_body: Layout
+) -> Difference | None:
+    """Remove a tagged field that one or both sides do not know from the start of both sides.
+
+    Returns the difference if the side that does not know the tag has the field elsewhere, and so loses its value.
+    """
+    if written[0].type == read[0].type == UNKNOWN_TAG:
+        written.popleft()
+        read.popleft()
+    elif written[0].type == UNKNOWN_TAG:
+        tag, field = _remove_tag(written, read)
+        if _has_sibling(writer_body, tag.path, field.path):
+            return Difference(tag.offset, tag, field)
+    else:
+        tag, field = _remove_tag(read, written)
+        if _has_sibling(reader_body, tag.path, field.path):
+            return Difference(tag.offset, field, tag)
     return None
 
 
-def _has_moved(path: str, other_path: str, left: Layout, right: Layout) -> bool:
-    """Whether two values belong to different fields, and both sides have one of the fields."""
-    names, others = _names(path), _names(other_path)
-    for depth, (name, other) in enumerate(zip(names, others, strict=False)):
-        if UNKNOWN_TAGS in (name, other) or name == other:
+def _remove_tag(skipping: deque[ValueSpan], knowing: deque[ValueSpan]) -> tuple[ValueSpan, ValueSpan]:
+    """Remove an unknown tag from the side that skips it, and its values from the side that knows it.
+
+    Returns the tag, and the first of the values.
+    """
+    tag, field = skipping.popleft(), knowing[0]
+    while knowing and knowing[0].offset < tag.offset + tag.length:
+        knowing.popleft()
+    return tag, field
+
+
+def _has_sibling(body: Layout, tag_path: str, field_path: str) -> bool:
+    """Whether the struct of a body in which an unknown tag stands has a field of the same name as the tagged one."""
+    *owner, _ = _names(tag_path)
+    names = _names(field_path)
+    return len(owner) < len(names) and names[len(owner)] in _field_names(body, owner)
+
+
+def _is_other_field(own_path: str, other_path: str, writer_body: Layout, reader_body: Layout) -> bool:
+    """Whether two values belong to different fields, and a side has both of them, so that this is no rename."""
+    own_names, other_names = _names(own_path), _names(other_path)
+    for depth, (own, other) in enumerate(zip(own_names, other_names, strict=False)):
+        if own == other or UNKNOWN_TAGS in (own, other):
             continue
-        if name in _keys(right, others[:depth]) or other in _keys(left, names[:depth]):
+        if own in _field_names(reader_body, other_names[:depth]) or other in _field_names(
+            writer_body, own_names[:depth]
+        ):
             return True
     return False
 
 
 def _names(path: str) -> list[str]:
+    """The names in a path without its indexes: `["topics", "name"]` for `topics[0].name`."""
     return re.sub(r"\[\d+\]", "", path).split(".") if path else []
 
 
-def _keys(body: Layout | None, names: list[str]) -> set[str]:
-    """The names of the fields of the struct at a path."""
-    for name in names:
+def _field_names(body: Layout | None, path: list[str]) -> set[str]:
+    """The names that the fields of a struct have in JSON; the path has the names that lead to the struct."""
+    for name in path:
         slots = body.all_slots if body else ()
         body = next((slot.body for slot in slots if key_of(slot) == name), None)
     return {key_of(slot) for slot in body.all_slots} if body else set()
@@ -143,56 +173,50 @@ MOST_TRIED: Final = 400
 MOST_FIELDS_TRIED: Final = 60_000
 """How many fields all examples together may have, which bounds the time for a message of thousands of fields."""
 
-Example = tuple[str, dict[str, Any]]
-"""The field that an example is about, and its value."""
-
-
 def proofs_of(
     old: Message, new: Message, version: int, field: str = "", *, new_version: int | None = None
 ) -> tuple[Proof, ...]:
-    """The best proof for each direction that has one, misreadings first; `new_version` belongs to the new message.
+    """The best proof for each direction that has one, misreadings first.
 
-    Proofs about `field`, a path of names from the schema, come first; then those that show another value or a
-    failure, then misreadings, then the shortest.
+    `version` is the version of both messages, or of the old one alone if the new one has another, `new_version`.
+    Preferred are proofs about `field`, a path such as `Topics.Partitions.Offset`; then those that show another value or
+    a failure, then misreadings, then the shortest.
     """
     name = field.rpartition(".")[2]
-    name = name[:1].lower() + name[1:]
-
-    def rank(example: tuple[str, Proof]) -> tuple[bool, int, bool, int]:
-        about, proof = example
-        paths = (about, proof.field, proof.read_as if proof.outcome == "misread" else "")
-        is_about = bool(name) and any(name in re.split(r"[\[\].]", path) for path in paths)
-        return not is_about, proof.shows, proof.outcome != "misread", len(proof.hex)
-
-    ways = _both_ways(old, new, version, version if new_version is None else new_version)
-    return tuple(sorted((min(way, key=rank)[1] for way in ways if way), key=lambda proof: proof.outcome != "misread"))
+    json_name = name[:1].lower() + name[1:]
+    all_proofs = _all_proofs(old, new, version, version if new_version is None else new_version)
+    best_proofs = [min(proofs, key=lambda proof: _rank(proof, json_name)) for proofs in all_proofs if proofs]
+    return tuple(sorted(best_proofs, key=lambda proof: proof.outcome == "refused"))
 
 
-Way = tuple[tuple[str, Proof], ...]
-"""The examples of one side that the other misreads or refuses: the field that each is about, and the proof."""
+def _rank(proof: Proof, name: str) -> tuple[bool, bool, bool, bool, int]:
+    """A sort key that puts the best proof about a field first; `name` is the field's name in JSON."""
+    is_misread = proof.outcome == "misread"
+    is_about_field = name in _names(proof.field) or (is_misread and name in _names(proof.read_as))
+    is_same_value = is_misread and proof.wrote == proof.read  # taken for another field; an empty value shows less
+    return not is_about_field, is_same_value, is_same_value and not proof.wrote, not is_misread, len(proof.hex)
 
 
 @lru_cache(maxsize=2)
-def _both_ways(old: Message, new: Message, version: int, new_version: int) -> tuple[Way, Way]:
-    """What each side misreads or refuses of the other; cached for the next change of the same message."""
+def _all_proofs(old: Message, new: Message, version: int, new_version: int) -> tuple[list[Proof], list[Proof]]:
+    """The examples of the old side that the new one misreads or refuses, and the reverse.
+
+    Cached for the other changes of the same messages.
+    """
     old_codec, new_codec = Codec(old, version), Codec(new, new_version)
-    return _one_way(old_codec, new_codec, "old"), _one_way(new_codec, old_codec, "new")
+    return _proofs_of_writer(old_codec, new_codec, "old"), _proofs_of_writer(new_codec, old_codec, "new")
 
 
-def _one_way(writer: Codec, reader: Codec, side: Side) -> Way:
-    """The examples that the reader misreads or refuses, the shortest first, each once."""
+def _proofs_of_writer(writer: Codec, reader: Codec, writing_side: Side) -> list[Proof]:
+    """A proof for each example that the writer writes and the reader misreads or refuses."""
     size, _ = unfolded_size(writer.message, MOST_FIELDS_TRIED)
     most = min(MOST_TRIED, max(1, MOST_FIELDS_TRIED // max(size, 1)))
-    body = writer.body
-    examples = islice(samples(body), most)
-    examples_by_data: dict[bytes, Example] = {}
-    for example in [*examples, ("", rich(body))]:
-        data = writer.encode(example[1])
-        if data is not None:
-            examples_by_data.setdefault(data, example)
-    pairs = sorted(examples_by_data.items(), key=lambda item: len(item[0]))
-    proofs = ((about, _try(writer, reader, side, (about, value), data)) for data, (about, value) in pairs)
-    return tuple((about, proof) for about, proof in proofs if proof)
+    proofs: dict[bytes, Proof | None] = {}
+    for path, value in [*islice(samples(writer.body), most), ("", rich(writer.body))]:
+        data = writer.encode(value)
+        if data is not None and data not in proofs:
+            proofs[data] = _proof(writer, reader, writing_side, path, value, data)
+    return [proof for proof in proofs.values() if proof]
 
 
 HARMLESS_RULES: Final = {
@@ -202,26 +226,41 @@ HARMLESS_RULES: Final = {
 """The problems with which Kafka's Java reader goes on."""
 
 
-def _try(writer: Codec, reader: Codec, side: Side, example: Example, data: bytes) -> Proof | None:
-    """The proof that an example makes, None where the reader understands it."""
-    about, value = example
-    own, theirs = writer.decode(data, spans=True), reader.decode(data, spans=True)
-    problem = next((problem for problem in theirs.problems if problem.rule not in HARMLESS_RULES), None)
-    if problem:
-        spans = (span for span in own.spans if span.offset <= problem.offset < span.offset + span.length)
-        at = next(spans, None)
-        field, wrote = (at.path, at.value) if at else (about, None)
-        return Proof(
-            OTHER[side], writer.version, side, "refused", data.hex(), value, problem.offset, field, wrote,
-            problem.field or "", problem.message, problem.rule,
-        )  # fmt: skip
-    difference = first_difference((writer.body, own), (reader.body, theirs), on_disk=writer.message.is_record)
+def _proof(
+    writer: Codec, reader: Codec, writing_side: Side, path: str, value: dict[str, Any], data: bytes
+) -> Proof | None:
+    """The proof that an example makes, None where the reader understands it.
+
+    `data` are the bytes that the writer writes for the value, an example about the field of this path.
+    """
+    written, read = writer.decode(data, spans=True), reader.decode(data, spans=True)
+    make_proof = partial(
+        Proof, reader=OTHER[writing_side], version=writer.version, writer=writing_side, hex=data.hex(), value=value
+    )
+    for problem in read.problems:
+        if problem.rule in HARMLESS_RULES:
+            continue
+        spans = [span for span in written.spans if span.offset <= problem.offset < span.offset + span.length]
+        return make_proof(
+            outcome="refused",
+            offset=problem.offset,
+            field=spans[0].path if spans else path,
+            wrote=spans[0].value if spans else None,
+            read_as=problem.field or "",
+            read=problem.message,
+            rule=problem.rule,
+        )
+    difference = _first_difference(writer, reader, written, read)
     if difference is None:
         return None
-    offset, mine, other = difference
-    field, wrote = (mine.path, mine.value) if mine else ("", None)
-    read_as, read = (other.path, other.value) if other else ("", None)
-    return Proof(OTHER[side], writer.version, side, "misread", data.hex(), value, offset, field, wrote, read_as, read)
+    return make_proof(
+        outcome="misread",
+        offset=difference.offset,
+        field=difference.written.path if difference.written else "",
+        wrote=difference.written.value if difference.written else None,
+        read_as=difference.read.path if difference.read else "",
+        read=difference.read.value if difference.read else None,
+    )
 
 
 MOST_VERSIONS: Final = 4
@@ -231,8 +270,8 @@ MOST_VERSIONS: Final = 4
 def prove(change: Change) -> tuple[Proof, ...]:
     """A proof for each direction that has one.
 
-    A change that does not affect the bytes of a version that both sides have has none, nor has one whose messages have
-    no layout.
+    There is none for a change that does not affect the bytes of a version that both sides have, nor for messages that
+    have no layout.
     """
     (old, new), versions = change.messages, change.versions
     if old is None or new is None or change.name in WITHOUT_BYTES:
@@ -245,18 +284,19 @@ def prove(change: Change) -> tuple[Proof, ...]:
             return proofs_of(old, new, versions.lowest, change.field, new_version=new.valid.lowest)
         bounds = [bound for interval in versions.intervals[:MOST_VERSIONS] for bound in interval]
         for version in dict.fromkeys(bounds):
-            if version <= new.valid.highest and (proofs := proofs_of(old, new, version, change.field)):
+            proofs = proofs_of(old, new, version, change.field) if version <= new.valid.highest else ()
+            if proofs:
                 return proofs
     return ()
 
 
 def _header_proofs(old: Message, new: Message, version: int) -> tuple[Proof, ...]:
-    """Headers, without a body, that one side writes for a version and the other does not read in the same way."""
+    """Headers, without a body, that one side writes for a version of a message and the other misreads or refuses."""
     name = "RequestHeader" if old.type == "request" else "ResponseHeader"
-    sides = ((side.schemas.by_name.get(name), header_of(side, version)) for side in (old, new))
-    (before, old_version), (after, new_version) = sides
-    if before and after and old_version in before.valid and new_version in after.valid:
-        return proofs_of(before, after, old_version, new_version=new_version)
+    old_header, new_header = old.schemas.by_name.get(name), new.schemas.by_name.get(name)
+    old_version, new_version = header_of(old, version), header_of(new, version)
+    if old_header and new_header and old_version in old_header.valid and new_version in new_header.valid:
+        return proofs_of(old_header, new_header, old_version, new_version=new_version)
     return ()
 
 
@@ -269,15 +309,16 @@ MOST_TEXT: Final = 30
 def sentence(proof: Proof) -> str:
     """`old writes version 0 as 0001; new refuses at byte 2, 1 byte follows after the end of the message`."""
     data = proof.hex if len(proof.hex) <= 2 * MOST_HEX else proof.hex[: 2 * MOST_HEX] + "..."
-    wrote = f"{proof.field} {_short(proof.wrote)}" if proof.field else "nothing there"
     if proof.outcome == "refused":
-        what = f"refuses at byte {proof.offset}, {printable(str(proof.read))}"
+        outcome = f"refuses at byte {proof.offset}, {printable(str(proof.read))}"
     else:
-        read = f"{proof.read_as} {_short(proof.read)}" if proof.read_as else "nothing"
-        what = f"takes {wrote} at byte {proof.offset} for {read}"
-    return f"{proof.writer} writes version {proof.version} as {data or 'no bytes'}; {proof.reader} {what}"
+        wrote = f"{proof.field} {_shown_value(proof.wrote)}" if proof.field else "nothing there"
+        read = f"{proof.read_as} {_shown_value(proof.read)}" if proof.read_as else "nothing"
+        outcome = f"takes {wrote} at byte {proof.offset} for {read}"
+    return f"{proof.writer} writes version {proof.version} as {data or 'no bytes'}; {proof.reader} {outcome}"
 
 
-def _short(value: Any) -> str:
+def _shown_value(value: Any) -> str:
+    """A value as JSON, cut to `MOST_TEXT` characters."""
     text = msgspec.json.encode(value).decode()
     return printable(text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3] + "...")

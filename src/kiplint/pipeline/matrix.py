@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import asdict
 from pyspark.sql import functions as F  # noqa: N812
 
-from kiplint.compat.negotiation import TROUBLE, Side, agree, broker_side, client_side, exchange
+from kiplint.compat.negotiation import Side, agree, broker_side, client_side, exchange, is_trouble
 from kiplint.compat.roles import is_between_nodes
 from kiplint.compat.tree import make_tree
 from kiplint.model.headers import WITH_INSTANCE_ID
@@ -65,5 +65,5 @@ def negotiate_cells(client: Side, broker: Side) -> Iterator[Row]:
             "highest": common.highest if common else None,
             **asdict(agreement),
             "instance_id": (agreement.request_header or 0) >= WITH_INSTANCE_ID,
-            "in_trouble": agreement.status in (("layout-differs",) if is_between_nodes(key, name) else TROUBLE),
+            "in_trouble": is_trouble(agreement.status, between_nodes=is_between_nodes(key, name)),
         }
