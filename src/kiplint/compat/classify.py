@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, cast
 
 from msgspec import Meta
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from kiplint.compat.change import Change
 from kiplint.compat.compare import compare_trees
@@ -82,24 +82,26 @@ def classify(
     *,
     prove: bool = True,
 ) -> list[tuple[Change, ChangeFinding]]:
-    """The changes that violate rules, by the policies of `KINDS`, and the findings, in the order of files and lines.
+    """The changes that violate rules, each with its finding, in the order of files and lines.
 
-    With `prove`, breaks of bytes come with example messages; beyond `MOST_PROVEN` none are tried, which bounds the time
-    for a message with thousands of changes.
+    The sources are the bytes of the definitions by path, in which the findings are located. With `prove`, breaks of
+    bytes come with example messages; beyond `MOST_PROVEN` none are tried, which bounds the time for a message with
+    thousands of changes.
     """
-    old_locator, new_locator = (
-        cache(lambda file, sources=sources: Locator(decode_text(sources.get(file, b""))))
-        for sources in (old_sources, new_sources)
-    )
-    unfolded_fields: Counter[int] = Counter()
+    old_locator = cache(lambda file: Locator(decode_text(old_sources.get(file, b""))))
+    new_locator = cache(lambda file: Locator(decode_text(new_sources.get(file, b""))))
+    reported_changes = (change for change in changes if change.policy in ("rule", "info"))
+    unfolded_fields: Counter[int] = Counter()  # by the id of a message: the fields unfolded for its proofs
     findings = []
-    for violation in rules.violations("change", (item for item in changes if item.policy in ("rule", "info"))):
+    for violation in rules.violations("change", reported_changes):
         if violation.severity == "off":
             continue
         change = cast("Change", violation.element)
-        finding = _finding(violation, change, new_locator if change.messages[1] else old_locator)
+        _, new_message = change.messages
+        finding = _finding(violation, change, new_locator if new_message else old_locator)
         if prove and finding.breaks in GRAVE:
-            unfolded_fields[id(change.message)] += unfolded_size(change.message, MOST_PROVEN)[0]
+            size, _ = unfolded_size(change.message, MOST_PROVEN)
+            unfolded_fields[id(change.message)] += size
             if unfolded_fields[id(change.message)] <= MOST_PROVEN:
                 finding = replace(finding, proof=prove_change(change))
         findings.append((change, finding))
@@ -108,38 +110,42 @@ def classify(
 
 
 def breaks_of_counts(counts: Mapping[str, int]) -> str:
-    """`1 breaks wire, 3 semantics and 8 nothing`."""
-    first, *others = [f"{counts[what]} {what.replace('none', 'nothing')}" for what in BREAKS if counts.get(what)]
-    verb = "breaks" if first.startswith("1 ") else "break"
-    return join_words([first.replace(" ", f" {verb} ", 1), *others])
+    """`1 breaks wire, 3 semantics and 8 nothing`; the counts are by what breaks, and one at least is not 0."""
+    phrases = [f"{counts[what]} {what.replace('none', 'nothing')}" for what in BREAKS if counts.get(what)]
+    number, what = phrases[0].split()
+    phrases[0] = f"{number} {'breaks' if number == '1' else 'break'} {what}"
+    return join_words(phrases)
 
 
 def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:
     """`1 change breaks wire, 1 semantics and 3 nothing`, or `nothing changed`."""
     if not changes:
         return "nothing changed"
-    number, _, words = breaks_of_counts(Counter(change.breaks for change in changes)).partition(" ")
-    return f"{number} change{'' if number == '1' else 's'} {words}"
+    number, words = breaks_of_counts(Counter(change.breaks for change in changes)).split(" ", 1)
+    return f"{number} {'change' if number == '1' else 'changes'} {words}"
 
 
 def _finding(violation: Violation, change: Change, locator_of: Callable[[str], Locator]) -> ChangeFinding:
-    """The finding about a change, without its proof."""
+    """The finding about a change, without its proof; `locator_of` gives the locator of a file."""
     location = change.location
-    if at := violation.rule.spec.at:
-        location = location._replace(key=at)
+    if violation.rule.spec.at:
+        location = location._replace(key=violation.rule.spec.at)
     finding = locate_at(replace(violation, location=location), locator_of(location.file))
-    name, versions = change.message_name, str(change.versions) if change.versions else ""
-    message = _message(violation.message, name, versions, change.field)
-    own: dict[str, Any] = {
+    versions = str(change.versions) if change.versions else ""
+    message = _message(violation.message, change.message_name, versions, change.field)
+    if change.release:
+        message += f" (compared with {printable(change.release)})"
+    own_values: dict[str, Any] = {
         "severity": "info" if change.policy == "info" else finding.severity,
-        "message": message + (f" (compared with {printable(change.release)})" if change.release else ""),
-        "message_name": name,
-        "pointer": f"{location.pointer}/{location.key}" if location.key else location.pointer,  # also of none
-        "fingerprint": fingerprint(finding.rule, name, change.field, versions, change.kind),
+        "message": message,
+        "message_name": change.message_name,
+        # The property, even where the definition does not have it.
+        "pointer": f"{location.pointer}/{location.key}" if location.key else location.pointer,
+        "fingerprint": fingerprint(finding.rule, change.message_name, change.field, versions, change.kind),
         "place": "",
     }
     return ChangeFinding(
-        **{key: getattr(finding, key) for key in Finding.__struct_fields__} | own,
+        **asdict(finding) | own_values,
         breaks=_breaks(change, violation.rule),
         kind=change.kind,
         message_type=change.message.type,
@@ -152,60 +158,74 @@ def _finding(violation: Violation, change: Change, locator_of: Callable[[str], L
 
 
 def _message(statement: str, name: str, versions: str, field: str) -> str:
-    """The statement after the message, the versions and the field."""
+    """The statement of a rule after what it is about: `FetchRequest 0-3, Topics.Name: Name is gone`."""
     if field:
-        return f"{name}{' ' if versions else ''}{versions}, {field}: {statement}"
+        return f"{name} {versions}, {field}: {statement}" if versions else f"{name}, {field}: {statement}"
     return statement if statement.startswith(name) else f"{name}: {statement}"
 
 
 def _breaks(change: Change, rule: Rule) -> Breaks:
-    breaks = rule.spec.breaks or "none"
+    """What a change that violates a rule breaks; what breaks the wire of an RPC breaks the storage of a record."""
     if change.policy == "info":
         return "none"
-    on_disk = rule.spec.breaks_on_disk or ("storage" if breaks == "wire" else breaks)
-    return on_disk if change.message.is_record else breaks
+    breaks = rule.spec.breaks or "none"
+    if not change.message.is_record:
+        return breaks
+    return rule.spec.breaks_on_disk or ("storage" if breaks == "wire" else breaks)
 
 
 Cause = tuple[str, ...]
+"""What findings about the same mistake share: `("element", path, pointer)` of an element of a file, `("rule", RPC, rule
+id)`, or `("change", RPC, rule id, field, text)` of a change that the messages of an RPC have in common."""
 
 
 def unexplained(
     changes: Iterable[ChangeFinding], findings: Iterable[Finding], supersedes: Mapping[str, Collection[str]]
 ) -> Iterator[ChangeFinding]:
-    """The changes without the breaks that an error among the findings explains; `supersedes` is by rule."""
-    errors = [finding for finding in findings if finding.severity == "error"]
-    causes = {cause for finding in errors for cause in (*causes_of(finding), *explained_by(finding, supersedes))}
+    """The changes without the breaks that an error among the findings explains.
+
+    `supersedes` has the ids of the rules that a rule explains, by its id.
+    """
+    error_causes: set[Cause] = set()
+    for finding in findings:
+        if finding.severity == "error":
+            error_causes.update(causes_of(finding), explained_by(finding, supersedes))
     for change in changes:
         is_mild = change.breaks == "none" or change.severity == "info"
-        if is_mild or causes.isdisjoint((*causes_of(change), rule_in_rpc(change, change.rule))):
+        causes = {*causes_of(change), rule_in_rpc(change, change.rule)}
+        if is_mild or not causes & error_causes:
             yield change
 
 
 def causes_of(finding: Finding) -> Iterator[Cause]:
     """The causes of a finding; findings that share one are about the same mistake: in the same element of a file."""
-    path, pointer = finding.path, finding.pointer
-    owner, _, key = pointer.rpartition("/")
+    parent, _, key = finding.pointer.rpartition("/")
     if isinstance(finding, ChangeFinding):
         yield "change", finding.rpc, finding.rule, finding.field, finding.below_heading
-    if pointer and (finding.severity == "error" or isinstance(finding, ChangeFinding)):
-        is_element = key.isdigit() and owner != "/headerVersions"
-        yield "element", path, pointer if is_element or not owner else owner
-    for edit in finding.fix.edits if finding.fix else ():  # of the message: what a property is misspelt for
-        if not owner and (name := re.fullmatch(r'"(\w+)"', edit.text)):
-            yield "element", path, f"/{name[1]}"
+    if finding.pointer and (finding.severity == "error" or isinstance(finding, ChangeFinding)):
+        is_element = not parent or (key.isdigit() and parent != "/headerVersions")
+        yield "element", finding.path, finding.pointer if is_element else parent
+    if finding.fix and not parent:  # a misspelt property of the message: the fix writes the one that it should be
+        for edit in finding.fix.edits:
+            if match := re.fullmatch(r'"(\w+)"', edit.text):
+                yield "element", finding.path, f"/{match[1]}"
 
 
 def explained_by(finding: Finding, supersedes: Mapping[str, Collection[str]]) -> Iterator[Cause]:
-    """What the rule of a finding explains in the same RPC; what is wrong with a whole message, in its partner too."""
-    rules = supersedes.get(finding.rule, ())
-    is_shared = (rules or isinstance(finding, ChangeFinding)) and not finding.pointer.startswith("/fields/")
-    return (rule_in_rpc(finding, rule) for rule in (*rules, *([finding.rule] if is_shared else [])))
+    """The causes that a finding explains in its RPC: the rules that its own supersedes, by id.
+
+    What is wrong with a whole message explains the same rule in the other message of the RPC as well.
+    """
+    superseded_rules = supersedes.get(finding.rule, ())
+    yield from (rule_in_rpc(finding, rule) for rule in superseded_rules)
+    is_of_message = not finding.pointer.startswith("/fields/")
+    if is_of_message and (superseded_rules or isinstance(finding, ChangeFinding)):
+        yield rule_in_rpc(finding, finding.rule)
 
 
 def rule_in_rpc(finding: Finding, rule: str) -> Cause:
-    """A rule in the RPC, or in the message, of a finding."""
-    name = rpc_of(finding.message_name)
-    return "rule", finding.rpc if isinstance(finding, ChangeFinding) else name, rule
+    """The cause that findings of a rule share with each other in the RPC, or in the message, of a finding."""
+    return "rule", rpc_of(finding.message_name), rule
 
 
 def run_example(rule: Rule, folder: Path) -> tuple[list[ChangeFinding], Tree, Tree]:
@@ -213,11 +233,14 @@ def run_example(rule: Rule, folder: Path) -> tuple[list[ChangeFinding], Tree, Tr
 
     Also the two trees; paths begin with `old/` or `new/`.
     """
-    active = replace(rule, severity=rule.severity_on)
-    paths = {side: sorted(folder.glob(f"{side}/*")) for side in ("old", "new")}
-    old, new = (
-        make_tree(side, [("", [(f"{side}/{file.name}", file.read_bytes()) for file in files])])
-        for side, files in paths.items()
-    )
-    classified_changes = classify(compare_trees(old, new), RuleSet([active], [active]), old.sources, new.sources)
+    active_rule = replace(rule, severity=rule.severity_on)
+    old, new = (_example_tree(folder, name) for name in ("old", "new"))
+    changes = compare_trees(old, new)
+    classified_changes = classify(changes, RuleSet([active_rule], [active_rule]), old.sources, new.sources)
     return [finding for _, finding in classified_changes], old, new
+
+
+def _example_tree(folder: Path, name: str) -> Tree:
+    """The tree of the definitions in a subfolder; their paths begin with its name."""
+    files = [(f"{name}/{file.name}", file.read_bytes()) for file in sorted(folder.glob(f"{name}/*"))]
+    return make_tree(name, [("", files)])

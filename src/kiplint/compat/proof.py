@@ -173,6 +173,7 @@ MOST_TRIED: Final = 400
 MOST_FIELDS_TRIED: Final = 60_000
 """How many fields all examples together may have, which bounds the time for a message of thousands of fields."""
 
+
 def proofs_of(
     old: Message, new: Message, version: int, field: str = "", *, new_version: int | None = None
 ) -> tuple[Proof, ...]:
