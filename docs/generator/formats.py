@@ -33,7 +33,8 @@ def make() -> str:
     rows = ([f"[{name}](#{anchor(name)})", prose(form.about)] for name, form in FORMATS.items())
     rule = next(rule for rule in shipped_rules() if rule.id == EXAMPLE)
     result = check_example(rule, Path(shipped("fixtures"), rule.pack, rule.spec.id, "bad"))
-    report = CheckResult(tuple(result.findings), result.files, result.messages, result.sources)
+    rules = {rule.id: rule for rule in shipped_rules()}
+    report = CheckResult(tuple(result.findings), result.files, result.messages, result.sources, rules=rules)
     return page(
         "Output formats",
         INTRODUCTION,
