@@ -10,18 +10,16 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """A format of findings: what it is, in a sentence, its `module:function`, and whether it shows how to fix them."""
+    """A format of findings: what it is, in a sentence, and its `module:function`."""
 
     about: str
     writer: str
-    shows_fixes: bool = False
 
 
 FORMATS: Final = {
     "text": Format(
         "Errors with their lines, and other findings in one line each; [*] has a safe fix, [?] a likely one.",
         "kiplint.render.text:write",
-        shows_fixes=True,
     ),
     "concise": Format(
         "One line for each finding: path:line:column: severity rule message.",
@@ -30,21 +28,19 @@ FORMATS: Final = {
     "github": Format(
         "Annotations of GitHub Actions, the table in the job summary, and counts as outputs of the step.",
         "kiplint.render.github:write",
-        shows_fixes=True,
     ),
     "gitlab": Format("A code quality report of GitLab.", "kiplint.render.ci:write_gitlab"),
     "json": Format(
         "One JSON document with all findings and a summary (see `kiplint schema check`).",
         "kiplint.render.json:write",
-        shows_fixes=True,
     ),
-    "jsonl": Format("One JSON object a line for each finding.", "kiplint.render.json:write_lines", shows_fixes=True),
+    "jsonl": Format("One JSON object a line for each finding.", "kiplint.render.json:write_lines"),
     "junit": Format(
         "JUnit XML: a suite for each file, a failure for each finding; harmless changes of a diff pass.",
         "kiplint.render.ci:write_junit",
     ),
     "markdown": Format("A table, for pull requests and job summaries.", "kiplint.render.markdown:write"),
-    "sarif": Format("SARIF 2.1.0, for code scanning and editors.", "kiplint.render.sarif:write", shows_fixes=True),
+    "sarif": Format("SARIF 2.1.0, for code scanning and editors.", "kiplint.render.sarif:write"),
 }
 """The formats of findings by name, `text` first."""
 PAGE: Final = "html"

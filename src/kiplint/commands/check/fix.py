@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from kiplint.compat.released import Releases
@@ -19,11 +18,12 @@ from kiplint.fixes.write import FileChanges
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
 
-MOST_LISTED: Final = 10
+Check = Callable[[SchemaFiles], Result]
+"""Returns the result of a check of a set."""
 
 
-class Fixes(msgspec.Struct):
-    """The results of the fixed sets, the change of their files, and the findings that were fixed."""
+class Fixes(NamedTuple):
+    """What fixes did: the results of the sets after them, the changes of files, and the findings that were fixed."""
 
     results: list[Result]
     change: FileChanges
@@ -31,110 +31,117 @@ class Fixes(msgspec.Struct):
     refusals: list[tuple[Finding, Regression]]
     """The findings whose fixes would make something worse, and what."""
     older: int = 0
-    """How many reported findings could be fixed, but are in HEAD too."""
+    """How many findings have a fix that was not applied because HEAD has these findings too."""
 
-    def notes(self, remaining: Sequence[Finding], others: int, *, is_written: bool, unsafe: bool) -> tuple[str, ...]:
-        """What was fixed, or would be if nothing is written yet; what that changes; and what was not fixed, and why.
+    def notes(self, remaining: Sequence[Finding], hidden: int, *, is_written: bool, unsafe: bool) -> tuple[str, ...]:
+        """What was fixed, or would be if nothing is written; what that changes; and what was not fixed, and why.
 
-        `others` is how many findings are not fixed as they are older than the change or in the baseline.
+        `remaining` are the findings that the check reports after the fixes; `hidden` is how many it does not report,
+        as they are older than the change or in the baseline.
         """
         counts = Counter(finding.rule for finding in self.fixed)
-        rules = ", ".join(f"{rule} ({count})" if count > 1 else rule for rule, count in sorted(counts.items()))
-        verb = "fixed" if is_written else "would fix"
+        rules = [f"{rule} ({count})" if count > 1 else rule for rule, count in sorted(counts.items())]
         number, files = plural(len(self.fixed), "finding"), plural(len(self.change.after), "file")
-        fixable = 0 if unsafe else count_fixable(remaining, unsafe=True)
-        parts = [f"{verb} {number} in {files}: {rules}" if rules else "nothing to fix", f"{len(remaining):,} left"]
-        parts += [f"{self.older:,} of them older than HEAD and fixable with `check --fix --all`"] if self.older else []
-        parts += [f"{fixable:,} of them fixable with --unsafe-fixes"] if fixable else []
-        parts += [f"{others:,} known and not fixed"] if others else []
-        effects = [
-            f"review: {item.path}:{item.line}: {item.rule} changes {item.fix.changes}"
-            for item in self.fixed
-            if item.fix and item.fix.changes
+        verb = "fixed" if is_written else "would fix"
+        parts = [f"{verb} {number} in {files}: {', '.join(rules)}" if rules else "nothing to fix"]
+        parts.append(f"{len(remaining):,} left")
+        if self.older:
+            parts.append(f"{self.older:,} of them older than HEAD and fixable with `check --fix --all`")
+        fixable = count_fixable(remaining, unsafe=True)
+        if fixable and not unsafe:
+            parts.append(f"{fixable:,} of them fixable with --unsafe-fixes")
+        if hidden:
+            parts.append(f"{hidden:,} known and not fixed")
+
+        side_effects = [
+            f"review: {finding.path}:{finding.line}: {finding.rule} changes {finding.fix.changes}"
+            for finding in self.fixed
+            if finding.fix and finding.fix.changes
         ]
-        reasons = [f"not fixed: {item.path}:{item.line}: {item.rule}: {why}" for item, why in self.refusals]
-        return (", ".join(parts), *_first(effects), *_first(reasons))
-
-
-def _first(lines: Sequence[str]) -> Iterator[str]:
-    yield from lines[:MOST_LISTED]
-    if len(lines) > MOST_LISTED:
-        yield f"... and {len(lines) - MOST_LISTED} more"
+        reasons = [
+            f"not fixed: {finding.path}:{finding.line}: {finding.rule}: {regression}"
+            for finding, regression in self.refusals
+        ]
+        return (", ".join(parts), *side_effects, *reasons)
 
 
 def count_fixable(findings: Iterable[Finding], unsafe: bool) -> int:
     """How many findings have a fix, safe unless `unsafe` ones count too."""
-    return sum(item.fix is not None and (unsafe or item.fix.applicability == "safe") for item in findings)
-
-
-Check = Callable[[SchemaFiles], Result]
+    return sum(finding.fix is not None and (unsafe or finding.fix.applicability == "safe") for finding in findings)
 
 
 def fix_sets(
     checked_sets: Iterable[tuple[SchemaFiles, Result]],
-    chosen: Iterable[Finding],
+    findings_to_fix: Iterable[Finding],
     check: Check,
-    check_others: Check,
+    check_other_rules: Check,
     *,
     unsafe: bool,
-    releases: Callable[[], Releases | None],
+    releases: Releases | None,
 ) -> Fixes:
-    """Fix the files of the sets in memory, but not those that are only context.
+    """Fix the files of the sets in memory.
 
-    `chosen` are the findings of the results that are to be fixed; the others lose their fix. `check` runs the rules
-    that run, and gives their findings with fixes; `check_others` those that do not run, and that no fix may break
-    either. `releases` gives what no unsafe fix may break.
+    `findings_to_fix` are some of the findings in the results; the others lose their fix, as --fix does not apply it.
+    `check` runs the rules that run, and gives their findings with fixes; `check_other_rules` the rules that do not run,
+    and that no fix may break either. No unsafe fix breaks one of the `releases`.
     """
-    chosen_ids = set(map(id, chosen))
+    ids_to_fix = {id(finding) for finding in findings_to_fix}  # findings of two sets may be equal
     fixes = Fixes([], FileChanges({}, {}), [], [])
-    for schemas, first in checked_sets:
-        result = first
-        known = Counter(finding.fingerprint for finding in first.findings if id(finding) not in chosen_ids)
-        if any(finding.fix and id(finding) in chosen_ids for finding in first.findings):
+    for schemas, first_result in checked_sets:
+        result = first_result
+        findings_to_leave = [finding for finding in result.findings if id(finding) not in ids_to_fix]
+        counts_to_leave = Counter(finding.fingerprint for finding in findings_to_leave)
+        if any(finding.fix and id(finding) in ids_to_fix for finding in result.findings):
             fixed_set = fix_set(
                 {file.path: file.data for file in schemas.files},
-                partial(_findings_to_fix, schemas, check, known),
-                findings=_without_known_fixes(first.findings, known),
+                partial(_findings_in, schemas, check, counts_to_leave),
+                findings=_without_fixes(result.findings, counts_to_leave),
                 unsafe=unsafe,
-                check_other_rules=partial(_findings_to_fix, schemas, check_others, {}),
-                releases=releases(),
+                check_other_rules=partial(_findings_in, schemas, check_other_rules, {}),
+                releases=releases,
             )
             result = check(_with_data(schemas, fixed_set.after))
             fixes.change.before.update(fixed_set.before)
             fixes.change.after.update(fixed_set.after)
-            fixes.fixed += fixed_set.fixed
-            fixes.refusals += [(finding, reason) for finding, reason in fixed_set.refusals if reason]
-        result.findings = _without_known_fixes(result.findings, known)
+            fixes.fixed.extend(fixed_set.fixed)
+            fixes.refusals.extend((finding, regression) for finding, regression in fixed_set.refusals if regression)
+        result.findings = _without_fixes(result.findings, counts_to_leave)
         fixes.results.append(result)
     return fixes
 
 
-def without_refused_fixes(schemas: SchemaFiles, result: Result, check: Check, check_others: Check) -> Result:
+def without_refused_fixes(schemas: SchemaFiles, result: Result, check: Check, check_other_rules: Check) -> Result:
     """The result, in which the findings whose safe fixes would make something worse have no fix."""
     fixed_set = fix_set(
         {file.path: file.data for file in schemas.files},
-        partial(_findings_to_fix, schemas, check, {}),
+        partial(_findings_in, schemas, check, {}),
         findings=result.findings,
-        check_other_rules=partial(_findings_to_fix, schemas, check_others, {}),
+        check_other_rules=partial(_findings_in, schemas, check_other_rules, {}),
     )
     refused = {finding.fingerprint for finding, _ in fixed_set.refusals}
-    result.findings = [item.fixed_by(None) if item.fingerprint in refused else item for item in result.findings]
+    result.findings = [
+        finding.fixed_by(None) if finding.fingerprint in refused else finding for finding in result.findings
+    ]
     return result
 
 
-def _findings_to_fix(
-    schemas: SchemaFiles, check: Check, known: Mapping[str, int], files: Mapping[str, bytes]
+def _findings_in(
+    schemas: SchemaFiles, check: Check, counts_to_leave: Mapping[str, int], files: Mapping[str, bytes]
 ) -> list[Finding]:
-    """The findings of the set with other bytes in these files; the known ones have lost their fix."""
-    return _without_known_fixes(check(_with_data(schemas, files)).findings, known)
+    """The findings of a set whose files have these bytes, without the fixes of the findings to leave."""
+    return _without_fixes(check(_with_data(schemas, files)).findings, counts_to_leave)
 
 
-def _with_data(schemas: SchemaFiles, files: Mapping[str, bytes]) -> SchemaFiles:
-    """The set with other bytes in these files."""
-    return replace(schemas, files=tuple(replace(file, data=files.get(file.path, file.data)) for file in schemas.files))
+def _with_data(schemas: SchemaFiles, data_by_path: Mapping[str, bytes]) -> SchemaFiles:
+    """The set with other bytes in the files of these paths."""
+    files = [replace(file, data=data_by_path.get(file.path, file.data)) for file in schemas.files]
+    return replace(schemas, files=tuple(files))
 
 
-def _without_known_fixes(findings: Sequence[Finding], known: Mapping[str, int]) -> list[Finding]:
-    """The findings, of which the known ones (how many, by fingerprint) have lost their fix."""
-    flags = zip(findings, are_recorded(findings, known), strict=True)
-    return [finding.fixed_by(None) if is_known else finding for finding, is_known in flags]
+def _without_fixes(findings: Sequence[Finding], counts_to_leave: Mapping[str, int]) -> list[Finding]:
+    """The findings, without the fix of those to leave: as many of each fingerprint as `counts_to_leave` says."""
+    are_to_leave = are_recorded(findings, counts_to_leave)
+    return [
+        finding.fixed_by(None) if is_to_leave else finding
+        for finding, is_to_leave in zip(findings, are_to_leave, strict=True)
+    ]

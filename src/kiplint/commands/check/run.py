@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
@@ -95,7 +95,6 @@ def check(
     config: Path | Mapping[str, Any] | None = None,
     isolated: bool = False,
     repository: Path | None = None,
-    with_fixes: bool = True,
 ) -> CheckResult:
     """Check directories, files, archives or revisions (`REV:path` of the `repository`), by default `.`.
 
@@ -105,7 +104,7 @@ def check(
 
     `fix` writes fixes to the files, `diff` only to the result's `patch`; the findings of the result are those that
     remain. Findings in the baseline and findings older than the change are not fixed; without `changed_since`, those
-    that HEAD has are fixed only if `whole` is set. Unless `with_fixes` is set, findings carry no fix.
+    that HEAD has are fixed only if `whole` is set.
     Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that cannot be written,
     and SourceError for files that cannot be opened.
     """
@@ -113,9 +112,9 @@ def check(
     start = "" if names[0] == STDIN else names[0]
     configuration = configure(start, select=select, ignore=ignore, severity=severity, config=config, isolated=isolated)
     options = CheckOptions(
-        names,
-        configuration,
-        configuration.rules(),
+        names=names,
+        configuration=configuration,
+        rules=configuration.rules(),
         fail_on=fail_on,
         fix=fix,
         diff=diff,
@@ -125,15 +124,14 @@ def check(
         changed_since=changed_since,
         whole=whole,
         repository=os.fspath(repository) if repository else None,
-        with_fixes=with_fixes,
     )
     return check_sets(options)
 
 
-class CheckOptions(msgspec.Struct, frozen=True):
-    """What is checked, against which rules, and what is done beside, as the parameters of `check` say.
+class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is checked, against which rules, and what else is done, as the parameters of `check` say.
 
-    With `strict`, `changed_since` leaves out what the base has too, even if its line was changed.
+    With `strict`, `changed_since` leaves out a finding that the base has too, even if its line was changed.
     """
 
     names: tuple[str, ...]
@@ -149,7 +147,6 @@ class CheckOptions(msgspec.Struct, frozen=True):
     strict: bool = False
     whole: bool = False
     repository: str | None = None
-    with_fixes: bool = True
 
     @property
     def writes(self) -> bool:
@@ -157,53 +154,13 @@ class CheckOptions(msgspec.Struct, frozen=True):
         return self.fix and not self.diff
 
 
-def check_sets(options: CheckOptions) -> CheckResult:
-    """Read the sets, check or fix them, leave out what is known, and report the rest."""
-    if options.writes:
-        from kiplint.fixes.write import require_files
-
-        require_files(options.names)
-    baseline, base, inputs = _baseline(options), _base(options), _read(options)
-    fixes = _fixes(options, inputs, base, baseline) if options.fix or options.diff else None
-    results = fixes.results if fixes else [_check_set(options, base, schemas) for schemas in inputs.sets]
-    all_findings = tuple(sorted((item for result in results for item in result.findings), key=attrgetter("path")))
-    sources = _sources(results)
-    recent_findings = _recent(all_findings, sources, base)
-    messages = sum(result.messages for result in results)
-    if fixes and options.writes:
-        fixes.change.write()
-    comparison = BaselineResult(recent_findings)
-    if baseline:
-        is_whole = base is None and messages == len(inputs.paths)
-        comparison = apply_baseline(recent_findings, options.rules, baseline, options.names, is_whole=is_whole)
-    notes = [*_notes(options, inputs), *comparison.notes]
-    if fixes:
-        others = len(all_findings) - len(comparison.findings)
-        notes += fixes.notes(comparison.findings, others, is_written=options.writes, unsafe=options.unsafe_fixes)
-    fail_on = options.fail_on or options.configuration.config.fail_on
-    return CheckResult(
-        findings=comparison.findings,
-        files=len(inputs.paths),
-        messages=messages,
-        sources=sources,
-        status="findings" if at_least(comparison.findings, fail_on) else "ok",
-        sets=options.names,
-        rules=options.rules.by_id,
-        paths=tuple(inputs.paths),
-        stale=comparison.stale,
-        notes=tuple(notes),
-        left_out=tuple(dict.fromkeys(path for schemas in inputs.sets for path in schemas.left_out)),
-        older=len(all_findings) - len(recent_findings),
-        patch=fixes.change.patch(options.names) if fixes else None,
-        whole=options.whole,
-    )
-
-
-class _Input(NamedTuple):
-    """The sets, and the names of those that are empty."""
+class _Inputs(NamedTuple):
+    """What a check reads: the sets, names of directories without definitions, the baseline, and the base's findings."""
 
     sets: Sequence[SchemaFiles]
     empty: Sequence[str]
+    baseline: BaselineFile | None
+    base: BaseState | None
 
     @property
     def paths(self) -> list[str]:
@@ -211,64 +168,74 @@ class _Input(NamedTuple):
         return [file.path for schemas in self.sets for file in schemas.files if file.is_reported]
 
 
-def _read(options: CheckOptions) -> _Input:
-    """The sets. Having none is an error only where nothing is compared."""
+def check_sets(options: CheckOptions) -> CheckResult:
+    """Read the sets, check or fix them, leave out the findings that are not new, and report the others."""
+    inputs = _read(options)
+    fixes = _fix(options, inputs) if options.fix or options.diff else None
+    results = fixes.results if fixes else [_check(options, inputs.base, schemas) for schemas in inputs.sets]
+    comparison, older = _leave_out_old(options, inputs, results)
+    return _report(options, inputs, results, fixes, comparison, older)
+
+
+def _read(options: CheckOptions) -> _Inputs:
+    """Read the sets, and what they are compared with. Having no set is an error only where nothing is compared."""
+    if options.writes:
+        from kiplint.fixes.write import require_files
+
+        require_files(options.names)
+    baseline = _baseline(options)
+    keeps, since = options.configuration.keeps, options.changed_since
+    base = None
+    if since is not None:
+        from kiplint.compat.since import read_base
+
+        base = read_base(since, options.names, keeps, options.rules, strict=options.strict)
     empty: list[str] = []
     try:
-        sets = [*open_sets(options.names, options.configuration.keeps, repository=options.repository, empty=empty)]
+        sets = [*open_sets(options.names, keeps, repository=options.repository, empty=empty)]
     except NothingThereError:
-        if options.changed_since is None:
+        if base is None:
             raise
-        return _Input((), ())
-    return _Input(sets, empty)
-
-
-def _base(options: CheckOptions) -> BaseState | None:
-    """The findings of the revision `changed_since`."""
-    if options.changed_since is None:
-        return None
-    from kiplint.compat.since import read_base
-
-    return read_base(
-        options.changed_since, options.names, options.configuration.keeps, options.rules, strict=options.strict
-    )
+        return _Inputs((), (), baseline, base)
+    return _Inputs(sets, empty, baseline, base)
 
 
 def _baseline(options: CheckOptions) -> BaselineFile | None:
-    """The file of known findings, if one is named or configured; one that a configuration names is in its work tree."""
-    configuration, updates = options.configuration, options.update_baseline
+    """The baseline, if one is named or configured; one that a configuration names is in the work tree of that."""
+    configuration, is_updated = options.configuration, options.update_baseline
     if options.baseline:
-        return BaselineFile(options.baseline, updates, files=configuration.files)
-    if not configuration.config.baseline:
-        if updates:
-            raise UsageError("--update-baseline writes a baseline: name it by --baseline FILE")
-        return None
-    path = os.path.join(configuration.base, configuration.config.baseline)
-    inner = os.path.relpath(path)
-    return BaselineFile(path if inner.startswith("..") else inner, updates, configuration.base, configuration.files)
+        return BaselineFile(options.baseline, is_updated, files=configuration.files)
+    if configuration.config.baseline:
+        path = os.path.join(configuration.base, configuration.config.baseline)
+        relative_path = os.path.relpath(path)
+        shown_path = path if relative_path.startswith("..") else relative_path
+        return BaselineFile(shown_path, is_updated, configuration.base, configuration.files)
+    if is_updated:
+        raise UsageError("--update-baseline writes a baseline: name it by --baseline FILE")
+    return None
 
 
 def _check(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) -> Result:
-    """The result of one set as it is."""
+    """The result of one set, whose findings have the fixes that `check --fix` would not refuse."""
+    result = _check_with_all_fixes(options, base, schemas)
+    if not any(finding.fix and finding.fix.applicability == "safe" for finding in result.findings):
+        return result  # a person reviews the other fixes, and `check --fix` tries them then
+    from kiplint.commands.check.fix import without_refused_fixes
+
+    check = partial(_check_with_all_fixes, options, base)
+    return without_refused_fixes(schemas, result, check, _check_of_other_rules(options))
+
+
+def _check_with_all_fixes(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) -> Result:
+    """The result of one set, whose findings have all fixes, whatever these make worse."""
     return check_set(
         schemas.files,
         options.rules,
         directory=schemas.directory,
         single_file=schemas.single_file,
-        fixer=_make_fix if options.with_fixes or options.fix or options.diff else None,
+        fixer=_make_fix,
         base=base.at(schemas.directory) if base else None,
     )
-
-
-def _check_set(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) -> Result:
-    """The result of one set as it is, with the fixes that `check --fix` would not refuse."""
-    result = _check(options, base, schemas)
-    if not any(finding.fix and finding.fix.applicability == "safe" for finding in result.findings):
-        return result  # a person reviews the other fixes, and `check --fix` tries them then
-    from kiplint.commands.check.fix import without_refused_fixes
-
-    check_others = partial(_check, _other_rules(options), None)
-    return without_refused_fixes(schemas, result, partial(_check, options, base), check_others)
 
 
 def _make_fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
@@ -278,75 +245,89 @@ def _make_fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) ->
     return make_fix(violation, pointer, files)
 
 
-def _fixes(options: CheckOptions, inputs: _Input, base: BaseState | None, baseline: BaselineFile | None) -> Fixes:
-    """The results of the sets with their fixes. What the base, or else HEAD, or the baseline has is not fixed."""
+def _check_of_other_rules(options: CheckOptions) -> Callable[[SchemaFiles], Result]:
+    """The check of a set against the rules that do not run, which no fix may break either."""
+    from kiplint.fixes.apply import all_rules
+
+    running_ids, every_rule = {rule.id for rule in options.rules.rules}, all_rules(options.configuration)
+    others = [rule for rule in every_rule.rules if rule.id not in running_ids]
+    return partial(_check_with_all_fixes, replace(options, rules=RuleSet(others, every_rule.all_rules)), None)
+
+
+def _fix(options: CheckOptions, inputs: _Inputs) -> Fixes:
+    """Fix the findings that neither the baseline nor the base has, without a base HEAD; with --fix write the files."""
     from kiplint.commands.check.fix import count_fixable, fix_sets
 
-    results = [_check(options, base, schemas) for schemas in inputs.sets]
-    accepted_baseline = read_baseline(baseline) if baseline else None
+    results = [_check_with_all_fixes(options, inputs.base, schemas) for schemas in inputs.sets]
     findings = [finding for result in results for finding in result.findings]
-    visible = new_findings(findings, accepted_baseline.counts if accepted_baseline else {})
-    recent = visible
-    if any(finding.fix for finding in visible):
-        recent = _recent(visible, _sources(results), base or _head(options))
+    baseline = read_baseline(inputs.baseline) if inputs.baseline else None
+    unrecorded = new_findings(findings, baseline.counts if baseline else {})
+    recent = unrecorded
+    if any(finding.fix for finding in unrecorded):
+        recent = _recent(unrecorded, _sources(results), inputs.base or _head(options))
     fixes = fix_sets(
         zip(inputs.sets, results, strict=True),
         recent,
-        partial(_check, options, base),
-        partial(_check, _other_rules(options), None),
+        partial(_check_with_all_fixes, options, inputs.base),
+        _check_of_other_rules(options),
         unsafe=options.unsafe_fixes,
-        releases=cache(partial(_fixed_releases, options)),
+        releases=_releases_to_preserve(options) if any(finding.fix for finding in recent) else None,
     )
-    if base is None:
-        fixes.older = count_fixable(visible, options.unsafe_fixes) - count_fixable(recent, options.unsafe_fixes)
-    return fixes
-
-
-def _other_rules(options: CheckOptions) -> CheckOptions:
-    """The options with the rules that do not run, which no fix may break either."""
-    from kiplint.fixes.apply import all_rules
-
-    running, every = {rule.id for rule in options.rules.rules}, all_rules(options.configuration)
-    others = RuleSet([rule for rule in every.rules if rule.id not in running], every.all_rules)
-    return replace(options, rules=others, with_fixes=False, fix=False, diff=False)
+    if options.writes:
+        fixes.change.write()
+    if inputs.base:
+        return fixes
+    older = count_fixable(unrecorded, options.unsafe_fixes) - count_fixable(recent, options.unsafe_fixes)
+    return fixes._replace(older=older)
 
 
 def _head(options: CheckOptions) -> BaseState | None:
     """The findings of HEAD, which are not fixed; None outside a repository, and where all are to be fixed."""
-    homes = {home_of(_folder(name)) for name in options.names}
-    home = homes.pop()
-    if options.whole or homes or not home or not all(map(os.path.lexists, options.names)):
-        return None
-    if any(name.lower().endswith(ARCHIVES) for name in options.names):
+    are_on_disk = all(os.path.lexists(name) and not name.lower().endswith(ARCHIVES) for name in options.names)
+    work_trees = {home_of(_directory(name)) for name in options.names}
+    if options.whole or not are_on_disk or len(work_trees) > 1 or "" in work_trees:
         return None
     from kiplint.compat.since import read_base
 
+    (work_tree,) = work_trees
     with suppress(SourceError):  # git is missing or refuses the repository
-        return read_base(HEAD, options.names, options.configuration.keeps, options.rules, repository=home)
+        return read_base(HEAD, options.names, options.configuration.keeps, options.rules, repository=work_tree)
     return None
 
 
-def _fixed_releases(options: CheckOptions) -> Releases | None:
-    """The releases that no fix may break; without any, what the base or HEAD has."""
+def _releases_to_preserve(options: CheckOptions) -> Releases | None:
+    """The releases that no fix may break; where there are none, what the base or else HEAD has is released."""
     from kiplint.compat.released import releases_of, releases_or_base
 
-    since, place = options.changed_since, home_of(_folder(options.names[0]))
-    if since or place:
-        return releases_or_base(options.configuration, since or HEAD, repository=None if since else place)
+    if options.changed_since:
+        return releases_or_base(options.configuration, options.changed_since)
+    work_tree = home_of(_directory(options.names[0]))
+    if work_tree:
+        return releases_or_base(options.configuration, HEAD, repository=work_tree)
     return releases_of(options.configuration, "")
 
 
-def _folder(name: str) -> str:
-    """The directory of a set that a path names."""
+def _directory(name: str) -> str:
+    """The directory that a path of a set is, or that its file is in."""
     return name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
 
 
-def _sources(results: Iterable[Result]) -> dict[str, bytes]:
-    return {path: data for result in results for path, data in result.sources.items()}
+def _leave_out_old(options: CheckOptions, inputs: _Inputs, results: Sequence[Result]) -> tuple[BaselineResult, int]:
+    """The findings that neither the base nor the baseline has, with what is stale; and how many the base has."""
+    findings = [finding for result in results for finding in result.findings]
+    sorted_findings = tuple(
+        sorted(findings, key=attrgetter("path"))
+    )  # of a directory among those of its subdirectories
+    recent = _recent(sorted_findings, _sources(results), inputs.base)
+    comparison = BaselineResult(recent)
+    if inputs.baseline:
+        is_whole = inputs.base is None and sum(result.messages for result in results) == len(inputs.paths)
+        comparison = apply_baseline(recent, options.rules, inputs.baseline, options.names, is_whole=is_whole)
+    return comparison, len(findings) - len(recent)
 
 
 def _recent(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: BaseState | None) -> tuple[Finding, ...]:
-    """The findings that the base does not have."""
+    """The findings that the base does not have; all without a base."""
     if base is None:
         return findings
     from kiplint.compat.since import new_since
@@ -354,13 +335,56 @@ def _recent(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: B
     return new_since(findings, sources, base)
 
 
-def _notes(options: CheckOptions, inputs: _Input) -> Iterator[str]:
-    """What is empty or not followed; and which versions are released, if that is asked."""
+def _sources(results: Iterable[Result]) -> dict[str, bytes]:
+    """The bytes of every file that has findings, by path."""
+    return {path: data for result in results for path, data in result.sources.items()}
+
+
+def _report(
+    options: CheckOptions,
+    inputs: _Inputs,
+    results: Sequence[Result],
+    fixes: Fixes | None,
+    comparison: BaselineResult,
+    older: int,
+) -> CheckResult:
+    """The result with the findings that the baseline does not have, and notes on what was read, recorded and fixed."""
+    findings = comparison.findings
+    notes = [*_notes(options, inputs), *comparison.notes]
+    if fixes:
+        hidden = sum(len(result.findings) for result in results) - len(findings)
+        notes += fixes.notes(findings, hidden, is_written=options.writes, unsafe=options.unsafe_fixes)
+    fail_on = options.fail_on or options.configuration.config.fail_on
+    left_out = [path for schemas in inputs.sets for path in schemas.left_out]
+    return CheckResult(
+        findings=findings,
+        files=len(inputs.paths),
+        messages=sum(result.messages for result in results),
+        sources=_sources(results),
+        status="findings" if at_least(findings, fail_on) else "ok",
+        sets=options.names,
+        rules=options.rules.by_id,
+        paths=tuple(inputs.paths),
+        stale=comparison.stale,
+        notes=tuple(notes),
+        left_out=tuple(dict.fromkeys(left_out)),
+        older=older,
+        patch=fixes.change.patch(options.names) if fixes else None,
+        whole=options.whole,
+    )
+
+
+def _notes(options: CheckOptions, inputs: _Inputs) -> Iterator[str]:
+    """Which directories are empty, which links are not followed, and with --changed-since which versions are released.
+
+    A review has its own note on releases.
+    """
     yield from inputs.empty
-    if links := [*dict.fromkeys(link for schemas in inputs.sets for link in schemas.links)]:
+    links = [*dict.fromkeys(link for schemas in inputs.sets for link in schemas.links)]
+    if links:
         yield f"{plural(len(links), 'link')} not followed: {first_of(links, 3)}"
     if options.changed_since and not options.strict:
         from kiplint.compat.released import releases_note, releases_of
 
-        place = f"{options.changed_since}:"
-        yield from releases_note(releases_of(options.configuration, place), place)
+        base = f"{options.changed_since}:"
+        yield from releases_note(releases_of(options.configuration, base), base)

@@ -52,22 +52,16 @@ Examples:
   kiplint diff HEAD~1: .
   kiplint diff kafka-clients-3.9.0.jar kafka-clients-4.0.0.jar --output-format json"""
 
-AlsoOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="OLDER", help="An older set whose tag numbers must not come back. Repeatable."),
-]
-
 
 def command(
     old: Annotated[
-        str,
-        typer.Argument(metavar="OLD", help="The base: a directory, an archive, REV: or REV:path. It is released."),
+        str, typer.Argument(metavar="OLD", help="The base: a directory, an archive, REV: or REV:path. It is released.")
     ],
-    new: Annotated[
-        str,
-        typer.Argument(metavar="NEW", help="What is compared with it, in any of the same forms."),
-    ],
-    also: AlsoOption = None,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="What is compared with it, in any of the same forms.")],
+    also: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OLDER", help="An older set whose tag numbers must not come back. Repeatable."),
+    ] = None,
     messages: Annotated[
         list[str] | None,
         typer.Option(

@@ -68,22 +68,20 @@ Examples:
   kiplint review --base 4.1.0 --output-format markdown=comment.md
   kiplint review --fix"""
 
-BaseOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="REV",
-        help="The revision to compare with, or none.",
-        show_default="where the branch left the default branch; the commit before on the default branch itself",
-    ),
-]
-
 
 def command(
     paths: Annotated[
         list[str] | None,
         typer.Argument(metavar="PATH", help="Directories and files of the checkout.", show_default="the checkout"),
     ] = None,
-    base: BaseOption = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REV",
+            help="The revision to compare with, or none.",
+            show_default="where the branch left the default branch; the commit before on the default branch itself",
+        ),
+    ] = None,
     released: ReleasedOption = None,
     rollout: Annotated[
         RolloutReport,
@@ -99,8 +97,7 @@ def command(
         ),
     ] = False,
     fix: Annotated[
-        bool,
-        typer.Option("--fix", help="Apply the safe fixes of what the change brought, then report what is left."),
+        bool, typer.Option("--fix", help="Apply the safe fixes of what the change brought, then report what is left.")
     ] = False,
     whole: Annotated[bool, typer.Option("--all", help="List infos too, and in Markdown everything.")] = False,
     select: SelectOption = None,
@@ -281,7 +278,11 @@ def review(
     files = base_files if base_files and not trust_head else DISK
     configuration = configure(names[0], files, select=select, ignore=ignore, severity=severity, config=config)
     rules = configuration.rules()
-    check = check_sets(CheckOptions(names, configuration, rules, changed_since=since or None, strict=True, fix=fix))
+    check = check_sets(
+        CheckOptions(
+            names=names, configuration=configuration, rules=rules, changed_since=since or None, strict=True, fix=fix
+        )
+    )
     comparison = _compare(names, since, [os.fspath(name) for name in released], configuration)  # after the fixes
     rows = _rollout(comparison, configuration, rollout)
     items: list[Item] = [(finding, "check") for finding in check.findings]
