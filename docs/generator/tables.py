@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from generator.markdown import code, page, prose, table
-from kiplint.pipeline.answers import questions
+from kiplint.pipeline.answers import VIEWS
 from kiplint.pipeline.tables import PARTITIONED, TABLES
 
 INTRODUCTION = """\
@@ -19,6 +19,7 @@ sets of a revision; what several revisions share is there once.
 Views answer questions:
 
 """
+VIEW = re.compile(r"^((?:-- .*\n)+)CREATE VIEW (\w+) AS", re.MULTILINE)
 COLUMN = re.compile(r"^ {8}(\w+) ([^']*?)( NOT NULL)? COMMENT '([^']*)'", re.MULTILINE)
 
 
@@ -26,6 +27,14 @@ def make() -> str:
     """The page `reference/tables.md`."""
     views = table(["view", "question"], ([code(name), prose(text)] for name, text in questions().items()))
     return page("Tables of the pipeline", INTRODUCTION + views, *map(_section, TABLES))
+
+
+def questions() -> dict[str, str]:
+    """The question that each view answers, by the name of the view."""
+    return {
+        name: " ".join(line.removeprefix("-- ") for line in comment.splitlines())
+        for comment, name in VIEW.findall(VIEWS.read_text("utf-8"))
+    }
 
 
 def _section(name: str) -> str:

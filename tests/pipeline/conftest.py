@@ -53,7 +53,7 @@ def run_lake(spark: SparkSession) -> Run:
 
     def make(path: Path, *sources: str, **request: Any) -> list[str]:
         stages: list[str] = []
-        run(path, session, lambda _: None, lambda stage, *_: stages.append(stage), sources=sources, **request)
+        run(path, session, lambda stage, *_: stages.append(stage), sources=sources, **request)
         return stages
 
     return make

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline import stages
-from kiplint.pipeline.lake import Lake, writing
+from kiplint.pipeline.lake import Lake, locked
 from kiplint.pipeline.run import read_sources, run, write_sources
 from kiplint.pipeline.tables import TABLES
 from pipeline.conftest import Content, Run, content
@@ -44,7 +44,7 @@ def test_nothing_new_opens_no_session(copy: Path) -> None:
     def no_session() -> Any:
         raise AssertionError("a session is opened")
 
-    assert run(copy, no_session, lambda lines: None, print) == {}
+    assert run(copy, no_session, print) == {}
 
 
 def test_a_new_commit_is_added(history: Path, tmp_path: Path, copy: Path, whole: Content, run_lake: Run) -> None:
@@ -106,29 +106,29 @@ def kill_at(name: str, patch: pytest.MonkeyPatch, *, is_committed: bool) -> None
 
 def test_what_kiplint_did_not_write_stays(tmp_path: Path) -> None:
     folders = [tmp_path / "drift" / "run-2024", tmp_path / "lake" / "notes" / "run-2024"]
-    with writing(tmp_path / "lake"):
+    with locked(tmp_path / "lake"):
         pass
     for folder in folders:
         folder.mkdir(parents=True)
         (folder / "mine.txt").write_text("mine")
-    with pytest.raises(UsageError, match="is not a lake, and has other files"), writing(tmp_path):
+    with pytest.raises(UsageError, match="is not a lake, and has other files"), locked(tmp_path):
         pass
-    with writing(tmp_path / "lake"):
+    with locked(tmp_path / "lake"):
         pass
     assert [(folder / "mine.txt").read_text() for folder in folders] == ["mine", "mine"]
 
 
 def test_of_two_runs_one_wins(copy: Path, run_lake: Run) -> None:
-    with writing(copy), pytest.raises(UsageError, match="another run is writing to"):
+    with locked(copy), pytest.raises(UsageError, match="another run is writing to"):
         run_lake(copy)
 
 
 def test_of_two_commits_one_wins(copy: Path, spark: SparkSession) -> None:
     """Where the runs are on machines that do not share locks."""
     first, second = Lake(copy, spark), Lake(copy, spark)
-    first.overwrite("drift", first.read("drift").limit(1))
+    first.replace("drift", first.read("drift").limit(1))
     with pytest.raises(UsageError, match="another run has changed the table drift"):
-        second.overwrite("drift", second.read("drift"))
+        second.replace("drift", second.read("drift"))
     assert len(content(copy, ["drift"])["drift"]) == 1
 
 

@@ -1,8 +1,7 @@
-"""A finished lake in DuckDB: its tables, and the views of `views.sql` that answer questions. It takes no JVM."""
+"""Queries of a lake by DuckDB, without a JVM: its tables, and the views of `views.sql` that answer questions."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -16,11 +15,10 @@ from kiplint.pipeline.lake import has_table
 from kiplint.pipeline.tables import TABLES
 
 VIEWS: Final = files("kiplint.pipeline") / "views.sql"
-_VIEW: Final = re.compile(r"^((?:-- .*\n)+)CREATE VIEW (\w+) AS", re.MULTILINE)
 
 
 class Rows(NamedTuple):
-    """The answer to a query: the names of its columns, and its rows."""
+    """The result of a query: the names of its columns, and its rows as tuples of their values."""
 
     columns: Sequence[str]
     values: Sequence[tuple[Any, ...]]
@@ -32,7 +30,7 @@ class Rows(NamedTuple):
 
 
 class Answers:
-    """A lake that can be asked. Raises UsageError where there is none."""
+    """A connection to the tables and views of a lake. Raises UsageError where there is no lake."""
 
     def __init__(self, path: Path) -> None:
         missing_tables = [name for name in TABLES if not has_table(path, name)]
@@ -60,12 +58,4 @@ class Answers:
             return self.rows(sql)
         except duckdb.Error as error:
             lines = [line for line in str(error).splitlines() if line.strip()]
-            raise UsageError(f"the query fails: {' '.join(lines[:1])}") from None
-
-
-def questions() -> dict[str, str]:
-    """The question that each view answers, by the name of the view."""
-    return {
-        name: " ".join(line.removeprefix("-- ") for line in comment.splitlines())
-        for comment, name in _VIEW.findall(VIEWS.read_text("utf-8"))
-    }
+            raise UsageError(f"the query fails: {lines[0] if lines else ''}") from None

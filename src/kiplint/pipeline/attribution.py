@@ -1,4 +1,4 @@
-"""Which releases have what a line of history has, by what git says they descend from."""
+"""Which releases have the findings and changes of a line of history, by what git says the releases descend from."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kiplint.sources.git import open_repository
 from kiplint.sources.schema_files import SourceError
 
 DESCENDS, PICKED, ELSE = 1, 2, 3
-"""How near a life is to a release: it descends from it, it can have picked it later, or neither is known."""
+"""How a release can have a span: it descends from it, it can have picked it later, or neither is certain."""
 
 
 class Release(NamedTuple):
-    """A release: its place in the order of releases, its time and its commit."""
+    """A release: its position on its line of releases, the name of this line, its tag, its time and its commit."""
 
     position: int
     lineage: str
@@ -27,121 +27,143 @@ class Release(NamedTuple):
 
 
 class ReleaseBase(NamedTuple):
-    """The last position on a line that a release descends from, and that of the release before; None for none."""
+    """What a release descends from on a line of history.
+
+    `position` is the last position that it descends from, None where it descends from none. `first_new` is the first
+    position that the release before it does not descend from, 0 for the first release.
+    """
 
     position: int | None
-    before: int
+    first_new: int
 
 
 Bases = Mapping[Release, ReleaseBase]
 
 
-def attribute(lives: Sequence[Row], history: Sequence[Row]) -> Iterator[Row]:
-    """The spans of the lives of one source, by its revisions."""
+def attribute(spans: Sequence[Row], history: Sequence[Row]) -> Iterator[Row]:
+    """The rows of the table `spans` of one source: its spans with their releases.
+
+    `history` has the revisions of the source: `lineage`, `position`, `commit`, `time`, `release` and `location`.
+    """
     releases = sorted(
         Release(row["position"], row["lineage"], row["release"], row["time"], row["commit"])
         for row in history
         if row["release"] is not None
     )
     bases = find_bases(history, releases)
-    first_releases = find_first_releases(lives, releases, bases)
-    for at, life in enumerate(lives):
+    release_columns = find_releases(spans, releases, bases)
+    no_release = {"first_release": None, "fixed_release": None}
+    for index, span in enumerate(spans):
+        is_change = span["what"] == "change"
+        is_released = index in release_columns
+        is_early = is_change and not is_released and _is_before(span, releases, bases[span["lineage"]])
         yield {
-            **life,
-            "open": None if life["what"] == "change" else life["fixed_position"] is None,
-            "first_release": None,
-            "fixed_release": None,
-            "before_first_release": at not in first_releases and _is_early(life, releases, bases[life["lineage"]]),
-            **first_releases.get(at, {}),
+            **span,
+            "open": None if is_change else span["fixed_position"] is None,
+            "before_first_release": is_early,
+            **release_columns.get(index, no_release),
         }
 
 
 def find_bases(history: Iterable[Row], releases: Sequence[Release]) -> dict[str, Bases]:
-    """By line and release: what the release descends from. On lines of releases each is its own base."""
-    lines: dict[str, dict[str, int]] = defaultdict(dict)
+    """By line and release: what the release descends from on the line."""
+    positions: dict[str, dict[str, int]] = defaultdict(dict)  # by line and commit
     locations: dict[str, str] = {}
     for row in history:
-        lines[row["lineage"]][row["commit"]] = row["position"]
+        positions[row["lineage"]][row["commit"]] = row["position"]
         locations[row["lineage"]] = row["location"]
-    parents: list[list[str]] = []
-    for lineage in {release.lineage for release in releases} if len(lines) > 1 else ():
-        with suppress(SourceError, OSError):
-            objects = open_repository(locations[lineage])
-            ancestry = objects.run("rev-list", "--topo-order", "--reverse", "--parents", *lines[lineage], "--")
-            parents += (row.split() for row in ancestry.splitlines())
-    close()  # an unpacked bundle, which would outlive this process of Spark
-    return {lineage: dict(_bases_on(lineage, positions, parents, releases)) for lineage, positions in lines.items()}
+    ancestry: list[list[str]] = []  # commits with their parents, after the parents
+    release_lines = {release.lineage for release in releases}
+    if len(positions) > 1:  # else git is not needed, as the releases are of the only line
+        for lineage in release_lines:
+            with suppress(SourceError, OSError):
+                objects = open_repository(locations[lineage])
+                options = ("--topo-order", "--reverse", "--parents")
+                commits = objects.run("rev-list", *options, *positions[lineage], "--")
+                ancestry += [line.split() for line in commits.splitlines()]
+        close()  # removes an unpacked bundle, as Spark keeps this process
+    return {lineage: _bases_on(lineage, positions[lineage], ancestry, releases) for lineage in positions}
 
 
 def _bases_on(
-    lineage: str, positions: Mapping[str, int], parents: Iterable[Sequence[str]], releases: Iterable[Release]
-) -> Iterable[tuple[Release, ReleaseBase]]:
-    highest = dict(positions)
-    for commit, *above in parents:  # those of the parents are there already
-        ends = [highest[end] for end in (commit, *above) if end in highest]
-        if ends:
-            highest[commit] = max(ends)
-    before: dict[str, int] = {}
+    lineage: str, positions: Mapping[str, int], ancestry: Iterable[Sequence[str]], releases: Iterable[Release]
+) -> Bases:
+    """What each release descends from on one line.
+
+    `positions` are those of the commits of the line, and `ancestry` has the id of each commit with those of its
+    parents, after the parents. A release of the line itself is its own base.
+    """
+    last_positions = dict(positions)  # by commit: the last position that it descends from
+    for commit, *parents in ancestry:
+        candidates = [last_positions[ancestor] for ancestor in (commit, *parents) if ancestor in last_positions]
+        if candidates:
+            last_positions[commit] = max(candidates)
+    bases: dict[Release, ReleaseBase] = {}
+    first_new: dict[str, int] = defaultdict(int)  # by line of releases
     for release in releases:
         if release.lineage == lineage:
-            yield release, ReleaseBase(release.position, release.position - 1)
-        else:
-            position = highest.get(release.commit)
-            yield release, ReleaseBase(position, before.get(release.lineage, -1))
-            before[release.lineage] = -1 if position is None else position
+            bases[release] = ReleaseBase(release.position, release.position)
+            continue
+        position = last_positions.get(release.commit)
+        bases[release] = ReleaseBase(position, first_new[release.lineage])
+        first_new[release.lineage] = 0 if position is None else position + 1
+    return bases
 
 
-def find_first_releases(
-    lives: Sequence[Row], releases: Sequence[Release], bases: Mapping[str, Bases]
-) -> dict[int, Row]:
-    """By life: the first release that has it, and the release that no longer has it.
+def find_releases(spans: Sequence[Row], releases: Sequence[Release], bases: Mapping[str, Bases]) -> dict[int, Row]:
+    """By the index of a span: `first_release`, the first release that has it, and `fixed_release`, the next without it.
 
-    A key can have several lives on a line. A release has the last that it descends from, else the first that it can
-    have picked.
+    Spans that no release has are left out. The releases are in their order. What a release has is told by the spans of
+    its own line with the same key. Of several spans with that key on another line, it has the likeliest.
     """
-    by_key: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for at, life in enumerate(lives):
-        by_key[life["what"], life["key"]][life["lineage"]].append(at)
-    first_releases: dict[int, tuple[Release, str | None]] = {}
-    for lines in by_key.values():
-        having = [
-            (release, lives[at]["fixed_release"])
-            for some in lines.values()
-            for at in some
-            for release in releases
-            if release.lineage == lives[at]["lineage"] and _spans_over(lives[at], release.position)
-        ]
-        for release, fixed_release in sorted(having, key=lambda item: item[0][:2]):
-            for lineage, some in lines.items():
-                ranks = [(*rank, at) for at in some if (rank := _rank(lives[at], release, bases[lineage][release]))]
-                if ranks:
-                    first_releases.setdefault(min(ranks)[-1], (release, fixed_release))
-    return {
-        at: {"first_release": release.name, "fixed_release": fixed_release}
-        for at, (release, fixed_release) in first_releases.items()
-    }
+    indexes: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))  # by key and line
+    for index, span in enumerate(spans):
+        indexes[span["what"], span["key"]][span["lineage"]].append(index)
+    release_columns: dict[int, Row] = {}
+    for indexes_by_line in indexes.values():
+        spans_of_key = [spans[index] for line_indexes in indexes_by_line.values() for index in line_indexes]
+        for release, release_span in _releases_with(spans_of_key, releases):
+            for lineage, line_indexes in indexes_by_line.items():
+                base = bases[lineage][release]
+                ranks = {index: _rank(spans[index], release, base) for index in line_indexes}
+                candidates = [(rank, index) for index, rank in ranks.items() if rank is not None]
+                if candidates:
+                    _, likeliest = min(candidates)
+                    columns = {"first_release": release.name, "fixed_release": release_span["fixed_release"]}
+                    release_columns.setdefault(likeliest, columns)  # the first release counts
+    return release_columns
 
 
-def _spans_over(life: Row, position: int) -> bool:
-    """Whether a life on a line of releases is there at a position; a change is the step to one."""
-    begin, end = life["introduced_position"], life["fixed_position"]
-    return position == begin or (life["what"] == "finding" and begin < position and (end is None or position < end))
+def _releases_with(spans: Sequence[Row], releases: Iterable[Release]) -> Iterator[tuple[Release, Row]]:
+    """The releases that have one of the spans on their own line, each with this span. A change is in one release."""
+    for release in releases:
+        for span in spans:
+            if span["lineage"] != release.lineage:
+                continue
+            begin, end = span["introduced_position"], span["fixed_position"]
+            lasts = span["what"] == "finding" and begin < release.position and (end is None or release.position < end)
+            if begin == release.position or lasts:
+                yield release, span
 
 
-def _rank(life: Row, release: Release, base: ReleaseBase) -> tuple[int, int] | None:
-    """How near a life is to a release that has it, the nearest first; None where it cannot be the one."""
-    begin, end = life["introduced_position"], life["fixed_position"]
-    if base.position is None or begin > base.position:
-        if life["introduced_time"] > release.time:
-            return None
-        return (ELSE, -begin) if base.position is None else (PICKED, begin)
-    is_there = begin > base.before if life["what"] == "change" else end is None or end > base.position
-    return DESCENDS if is_there else ELSE, -begin
+def _rank(span: Row, release: Release, base: ReleaseBase) -> tuple[int, int] | None:
+    """How likely a release that has the key of a span has this span, the least the likeliest; None if it cannot."""
+    begin, end = span["introduced_position"], span["fixed_position"]
+    if base.position is not None and begin <= base.position:
+        is_new_change = span["what"] == "change" and begin >= base.first_new
+        is_open_finding = span["what"] == "finding" and (end is None or end > base.position)
+        return (DESCENDS if is_new_change or is_open_finding else ELSE), -begin
+    if span["introduced_time"] > release.time:
+        return None
+    return (ELSE, -begin) if base.position is None else (PICKED, begin)
 
 
-def _is_early(life: Row, releases: Sequence[Release], bases: Bases) -> bool:
-    """Whether a change that no release has came before the first release."""
-    if life["what"] != "change" or not releases:
+def _is_before(change: Row, releases: Sequence[Release], bases: Bases) -> bool:
+    """Whether a change came before the first release, by positions of its line, or by time without a base there."""
+    if not releases:
         return False
-    base = bases[releases[0]].position
-    return bool(life["introduced_time"] <= releases[0].time if base is None else life["introduced_position"] <= base)
+    first = releases[0]
+    base = bases[first].position
+    if base is None:
+        return bool(change["introduced_time"] <= first.time)
+    return bool(change["introduced_position"] <= base)

@@ -1,12 +1,13 @@
-"""What `diff` finds: each distinct pair of neighbouring contents is compared once, by commit and by release.
+"""The stage `changes`: what `diff` finds between consecutive revisions. Each distinct pair of roots is compared once.
 
-The newest content of each fork is also compared with the newest release of upstream, which a merge would bring.
+The newest revision of each fork is also compared with the newest release of upstream: what a merge would bring.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +22,7 @@ from kiplint.compat.classify import ChangeFinding, classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.messages import number
+from kiplint.pipeline.messages import int32
 from kiplint.pipeline.rows import Row, map_cogroups
 
 if TYPE_CHECKING:
@@ -31,78 +32,98 @@ if TYPE_CHECKING:
     from kiplint.pipeline.rules import Rules
 
 PAIR: Final = ["old_root", "root"]
-NEIGHBOURS: Final = 32
-"""How many revisions of a line belong to one group."""
-
-
-def group_of(*columns: str) -> Column:
-    """The group of the revision `first`: those near to each other share most files, which a group is sent once."""
-    return F.concat_ws(" ", *columns, F.floor(F.col("first.position") / NEIGHBOURS).cast("string"))
+BATCH_SIZE: Final = 32
+"""How many consecutive revisions of a line are in one batch."""
 
 
 def changes(lake: Lake, rules: Rules) -> DataFrame:
-    """The changes of the pairs that were not compared yet."""
-    sets = lake.read("sets")
-    pairs = neighbours(lake.read("revisions"), sets).where("old_root <> root")
-    pairs = pairs.select("source", "lineage", "position", *PAIR)
-    pairs = pairs.union(merges(lake.read("revisions"), sets, lake.upstream).select(*pairs.columns))
-    first = F.min(F.struct("source", "lineage", "position")).alias("first")
-    pairs = lake.missing(pairs.groupBy(*PAIR).agg(first), "changes", *PAIR, rules_id=rules.id)
-    pairs = pairs.select(group_of("first.source", "first.lineage").alias("group"), "first.position", *PAIR)
-    texts = texts_of(lake, pairs, PAIR)
-    return map_cogroups(pairs, texts, partial(compare_pairs, rules), lake.schemas["changes"], "group")
+    """The new rows of the table `changes`: of the pairs of roots that these rules have not compared yet.
+
+    Reads `revisions`, `sets`, `files` and `blobs`. The key is (old_root, root).
+    """
+    revisions, sets = lake.read("revisions"), lake.read("sets")
+    columns = ["source", "lineage", "position", *PAIR]
+    steps = with_old_root(revisions, sets).where("old_root <> root").select(*columns)
+    merges = fork_merges(revisions, sets, lake.upstream).select(*columns)
+    first_use = F.min(F.struct("source", "lineage", "position")).alias("first")
+    pairs = steps.union(merges).groupBy(*PAIR).agg(first_use)
+    batch = batch_of("first.source", "first.lineage").alias("batch")
+    new_pairs = lake.missing(pairs, "changes", *PAIR, rules_id=rules.id).select(batch, "first.position", *PAIR)
+    texts = texts_of(lake, new_pairs, PAIR)
+    return map_cogroups(new_pairs, texts, partial(compare_pairs, rules), lake.schemas["changes"], "batch")
 
 
-def texts_of(lake: Lake, pairs: DataFrame, sides: Sequence[str]) -> DataFrame:
-    """The texts of both sides of pairs, each once in a group, with the roots and paths that it has there."""
-    roots = pairs.select("group", F.explode(F.array(*sides)).alias("root")).distinct()
-    uses = roots.join(lake.read("sets"), "root").join(lake.read("files"), "tree")
-    uses = uses.groupBy("group", "blob").agg(F.collect_list(F.struct("root", "directory", "name")).alias("uses"))
-    return uses.join(lake.read("blobs").select("blob", "data"), "blob")
+def batch_of(*columns: str) -> Column:
+    """The batch of a row by columns and its `first.position`, such as `kafka trunk 3` for the positions 96 to 127.
+
+    Revisions of one batch share most of their files, whose texts are sent to the task of a batch once.
+    """
+    return F.concat_ws(" ", *columns, F.floor(F.col("first.position") / BATCH_SIZE).cast("string"))
 
 
-def neighbours(revisions: DataFrame, sets: DataFrame) -> DataFrame:
-    """The revisions beside the root of the one before on their line; a release without definitions is left out."""
-    along = Window.partitionBy("source", "lineage").orderBy("position")
-    roots = sets.select("root", F.lit(True).alias("is_defined")).distinct()
-    rows = revisions.join(roots, "root", "left").where("release IS NULL OR is_defined").drop("is_defined")
-    return rows.withColumn("old_root", F.lag("root").over(along))
+def texts_of(lake: Lake, pairs: DataFrame, root_columns: Sequence[str]) -> DataFrame:
+    """The texts of the definitions of pairs of roots, once for each batch: `batch`, `blob`, `data` and `uses`.
+
+    `uses` are the files of the batch that have the text: an array of `root`, `directory` and `name`.
+    """
+    roots = pairs.select("batch", F.explode(F.array(*root_columns)).alias("root")).distinct()
+    files = roots.join(lake.read("sets"), "root").join(lake.read("files"), "tree")
+    uses = F.collect_list(F.struct("root", "directory", "name")).alias("uses")
+    return files.groupBy("batch", "blob").agg(uses).join(lake.read("blobs").select("blob", "data"), "blob")
 
 
-def merges(revisions: DataFrame, sets: DataFrame, upstream: str) -> DataFrame:
-    """The newest revision of each line of forks, beside upstream's newest release, or newest revision without any."""
+def with_old_root(revisions: DataFrame, sets: DataFrame) -> DataFrame:
+    """Revisions with `old_root`, the root of the revision before on their line, null for the first.
+
+    Releases without definitions are left out.
+    """
+    line = Window.partitionBy("source", "lineage").orderBy("position")
+    roots_with_sets = sets.select("root", F.lit(True).alias("has_sets")).distinct()
+    rows = revisions.join(roots_with_sets, "root", "left").where("release IS NULL OR has_sets").drop("has_sets")
+    return rows.withColumn("old_root", F.lag("root").over(line))
+
+
+def fork_merges(revisions: DataFrame, sets: DataFrame, upstream: str) -> DataFrame:
+    """The newest revision of each line of a fork, its root as `old_root`, with upstream's newest release as `root`.
+
+    Where upstream has no release, `root` is its newest revision.
+    """
     revisions = revisions.join(sets.select("root").distinct(), "root", "left_semi")
-    order = F.struct(F.col("release").isNotNull().alias("is_release"), "time", "position")
-    newest = revisions.where(F.col("source") == upstream).agg(F.max_by("root", order).alias("root"))
-    lines = revisions.where(F.col("source") != upstream).groupBy("source", "lineage")
-    tips = lines.agg(F.max_by("root", "position").alias("old_root"), F.max("position").alias("position"))
-    return tips.crossJoin(F.broadcast(newest)).where("old_root <> root")
+    is_upstream = F.col("source") == upstream
+    release_order = F.struct(F.col("release").isNotNull(), "time", "position")
+    target = revisions.where(is_upstream).agg(F.max_by("root", release_order).alias("root"))
+    tips = (
+        revisions.where(~is_upstream)
+        .groupBy("source", "lineage")
+        .agg(F.max_by("root", "position").alias("old_root"), F.max("position").alias("position"))
+    )
+    return tips.crossJoin(F.broadcast(target)).where("old_root <> root")
 
 
 def compare_pairs(rules: Rules, pairs: Sequence[Row], texts: Sequence[Row]) -> Iterator[Row]:
-    """The changes of pairs of neighbours, which have these texts."""
+    """The rows of the table `changes` of one batch. Its pairs have a `position`; `texts_of` describes its texts."""
     files = files_by_root(texts)
     trees: dict[str, Tree] = {}
     for pair in sorted(pairs, key=itemgetter("position")):
-        roots = [pair[side] for side in PAIR]
-        for root in roots:  # the pair before has one of the trees already
-            trees[root] = trees.get(root) or make_tree(root, files.get(root, {}).items())
-        trees = {root: trees[root] for root in roots}
-        yield from compare_pair(trees[roots[0]], trees[roots[1]], rules)
+        old_root, root = pair["old_root"], pair["root"]
+        # Most pairs begin with the tree that the pair before ends with. Older trees are let go, to save memory.
+        trees = {name: trees.get(name) or make_tree(name, files.get(name, {}).items()) for name in (old_root, root)}
+        yield from compare_pair(trees[old_root], trees[root], rules)
 
 
-def files_by_root(texts: Iterable[Row]) -> dict[str, dict[str, list[tuple[str, bytes]]]]:
-    """The paths and bytes of files by root and directory, all in the order in which `diff` reads them."""
-    files = [(*use.values(), text["data"]) for text in texts for use in text["uses"]]
-    roots: dict[str, dict[str, list[tuple[str, bytes]]]] = {}
-    for root, directory, name, data in sorted(files, key=lambda file: (file[1].split("/"), file[2])):
+def files_by_root(texts: Iterable[Row]) -> Mapping[str, Mapping[str, list[tuple[str, bytes]]]]:
+    """By root and directory: the paths and bytes of the files of texts (`texts_of`), in the order of `diff`."""
+    files = [{**use, "data": text["data"]} for text in texts for use in text["uses"]]
+    roots: dict[str, dict[str, list[tuple[str, bytes]]]] = defaultdict(lambda: defaultdict(list))
+    for file in sorted(files, key=lambda file: (file["directory"].split("/"), file["name"])):
+        directory, name = file["directory"], file["name"]
         path = f"{directory}/{name}" if directory else name
-        roots.setdefault(root, {}).setdefault(directory, []).append((path, data))
+        roots[file["root"]][directory].append((path, file["data"]))
     return roots
 
 
 def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
-    """The rows of a pair: its changes, or one row without a rule where there is none."""
+    """The rows of the table `changes` of two trees: one without a rule where nothing changed."""
     key = {"old_root": old.name, "root": new.name, "rules_id": rules.id}
     problems: list[Any] = []
     changes: list[tuple[Change, ChangeFinding]] = []
@@ -111,14 +132,16 @@ def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
         changes = classify(differences, rules.scopes.whole, old.sources, new.sources)
     except (UsageError, RecursionError) as error:
         problems.append(error)
-    rows: list[Row] = [{**key, **_change(change, finding)} for change, finding in changes]
-    return rows + [{**key, "problem": str(problem)} for problem in problems] or [key]
+    rows: list[Row] = [{**key, **_change_columns(change, finding)} for change, finding in changes]
+    rows += [{**key, "problem": str(problem)} for problem in problems]
+    return rows or [key]
 
 
-def _change(change: Change, finding: ChangeFinding) -> dict[str, Any]:
+def _change_columns(change: Change, finding: ChangeFinding) -> Row:
+    """The columns of a row of the table `changes` that say what changed."""
     return {
         **asdict(finding),
-        "api_key": number(change.message.api_key),
+        "api_key": int32(change.message.api_key),
         "old": json.dumps(dict(finding.old), default=str),
         "new": json.dumps(dict(finding.new), default=str),
         "proof": json.dumps(msgspec.to_builtins(finding.proof), default=str),

@@ -1,4 +1,4 @@
-"""Histories: the revisions of a branch or of all tags, in order, and the definitions' folders in each of them."""
+"""The revisions of a line of history as git has them, in order, and the folders of a revision that have definitions."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple
 
-from kiplint.pipeline.rows import text
+from kiplint.pipeline.rows import escape_non_utf8
 from kiplint.sources.git import FILE, Objects, version_key
 from kiplint.sources.schema_files import SourceError, by_folder
 from kiplint.text.words import did_you_mean
 
-_COMMIT_TEXT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%aN%n%B%x00")
+_COMMIT_FORMAT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%aN%n%B%x00")
 _KIP: Final = re.compile(r"\bKIP-([0-9]{1,5})\b", re.IGNORECASE)
 _PULL_REQUEST: Final = re.compile(r"\(#([0-9]{1,9})\)\s*\Z|\AMerge pull request #([0-9]{1,9})\b")
+_PRERELEASE: Final = re.compile(r"(?:\b|[0-9._-])(?:rc|alpha|beta)(?![a-z])", re.IGNORECASE)
 
 
 class Revision(NamedTuple):
-    """A revision: the ids of its commit and tree, its time in seconds since 1970, and its tag or nothing.
+    """A revision: a commit with its message, and its tag in `release` where the line of history is of tags.
 
-    `subject` is the first line of its message. `kips` are those that the message names, each once and in order, and
-    `pull_request` is the number that GitHub puts behind the first line of a squashed commit, or before that of a merge.
-    It `has_changes` where it may have other JSON files than the one before.
+    `time` is in seconds since 1970. `subject` is the first line of the message, and `kips` are those that the message
+    names, such as `KIP-848`, each once. `pull_request` is the number at the end of the subject of a squashed commit, or
+    in that of a merge. `has_changes` is false where the JSON files are surely those of the revision before.
     """
 
     commit: str
@@ -38,70 +39,72 @@ class Revision(NamedTuple):
 
 
 FilesByFolder = list[tuple[str, list[tuple[str, str]]]]
-"""The paths of folders, each with the names of its JSON files and their ids."""
+"""The paths of folders, each with the names of its JSON files and the ids of their blobs."""
 
 
 def is_of_tags(lineage: str) -> bool:
-    """Whether a line of history has the tags of a repository: `tags`, or `tags=GLOB`."""
-    return lineage.partition("=")[0] == "tags"
+    """Whether a line of history has the tags of a repository (`tags`, `tags=GLOB`), not the commits of a branch."""
+    return lineage == "tags" or lineage.startswith("tags=")
 
 
 def revisions(objects: Objects, lineage: str) -> list[Revision]:
-    """The commits of a branch along first parents, the oldest first, or the releases in the order of their versions.
+    """The revisions of a line of history.
 
-    Tags without a version are not releases, and without a glob candidates and betas are none. Raises SourceError where
-    there is no such branch and no such tag.
+    Of a branch its commits along first parents, the oldest first; of `tags` or `tags=GLOB` the releases in the order
+    of versions. Raises SourceError where there is no such branch and no such tag.
     """
     if is_of_tags(lineage):
-        return _releases(objects, lineage.partition("=")[2])
+        _, _, glob = lineage.partition("=")
+        return _releases(objects, glob)
     newest = tip(objects, lineage)
     changes = {*objects.run("rev-list", "--first-parent", newest, "--", "*.json").split()}
     commits = _commits(objects, "--first-parent", "--reverse", newest)
     return [revision._replace(has_changes=not changes or revision.commit in changes) for revision in commits]
 
 
-def tip(objects: Objects, name: str) -> str:
-    """The id of the newest commit of a branch; raises SourceError when there is no such one."""
-    if not name.startswith("-") and (commit := objects.find(f"{name}^{{commit}}")):
+def tip(objects: Objects, branch: str) -> str:
+    """The id of the newest commit of a branch. Raises SourceError where there is no such branch."""
+    commit = None if branch.startswith("-") else objects.find(f"{branch}^{{commit}}")
+    if commit:
         return commit.id
     names = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
-    hint = did_you_mean(name, names, numbered=False) or (f"; there are {', '.join(names[:5])}" if names else "")
-    raise SourceError(f"no such branch in {objects.where}: {name}{hint}")
+    hint = did_you_mean(branch, names, numbered=False)
+    if names and not hint:
+        hint = f"; there are {', '.join(names[:5])}"
+    raise SourceError(f"no such branch in {objects.where}: {branch}{hint}")
 
 
 def _releases(objects: Objects, glob: str) -> list[Revision]:
-    commit = "%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"
-    refs = objects.run("for-each-ref", f"--format={commit} %(refname:strip=2)", "refs/tags").splitlines()
+    """The revisions of the tags that have a version and match a glob, or without a glob are no prereleases."""
+    commit_id = "%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"
+    refs = objects.run("for-each-ref", f"--format={commit_id} %(refname:strip=2)", "refs/tags").splitlines()
     commits = {row.commit: row for row in _commits(objects, "--no-walk=unsorted", "--tags")} if refs else {}
-    releases = [
-        commits[commit]._replace(release=text(name))
-        for commit, name in (ref.split(" ", 1) for ref in refs)
-        if commit in commits and version_key(name)[0] and (fnmatchcase(name, glob) if glob else not _is_candidate(name))
-    ]
+    releases: list[Revision] = []
+    for ref in refs:
+        commit, tag = ref.split(" ", 1)
+        has_version = bool(version_key(tag)[0])
+        is_meant = fnmatchcase(tag, glob) if glob else not _PRERELEASE.search(tag)
+        if commit in commits and has_version and is_meant:
+            releases.append(commits[commit]._replace(release=escape_non_utf8(tag)))
     if not releases:
         what = f"no tag with a version like {glob}" if glob else "no release"
         raise SourceError(f"{what} in {objects.where}; #tags=GLOB names tags, those of release candidates too")
     return sorted(releases, key=lambda revision: version_key(revision.release))
 
 
-def _is_candidate(tag: str) -> bool:
-    """Whether a tag names a release candidate, an alpha or a beta."""
-    return re.search(r"(?:\b|[0-9._-])(?:rc|alpha|beta)(?![a-z])", tag, re.IGNORECASE) is not None
-
-
-def _commits(objects: Objects, *which: str) -> Iterator[Revision]:
-    """The commits that `git rev-list` lists; raises SourceError where it fails."""
-    records = text(objects.run("rev-list", *_COMMIT_TEXT, *which, "--")).split("\0")
-    if not records[0]:
+def _commits(objects: Objects, *arguments: str) -> Iterator[Revision]:
+    """The commits that `git rev-list` lists. Raises SourceError where it fails."""
+    output = escape_non_utf8(objects.run("rev-list", *_COMMIT_FORMAT, *arguments, "--"))
+    if not output:
         raise SourceError(f"git cannot list the commits of {objects.where}")
-    for record in records[:-1]:
+    for record in output.split("\0")[:-1]:
         _, ids, parents, author, message = record.lstrip("\n").split("\n", 4)  # the first line is `commit ID`
         commit, tree, time = ids.split()
         yield Revision(commit, tree, int(time), author, tuple(parents.split()), **read_message(message))
 
 
 def read_message(message: str) -> dict[str, Any]:
-    """What a commit's message says, by the names of a Revision."""
+    """What the message of a commit says: `subject`, `pull_request` and `kips`, as a Revision has them."""
     subject = message.strip().partition("\n")[0].strip()
     request = _PULL_REQUEST.search(subject)
     return {
@@ -115,4 +118,4 @@ def read_folders(objects: Objects, tree: str) -> FilesByFolder:
     """The folders of a tree that have JSON files. Raises SourceError for damage and for too large a tree."""
     entries = objects.entries(tree, objects.where)
     files = {entry.path: entry.id for entry in entries if entry.mode.startswith(FILE) and entry.path.endswith(".json")}
-    return [(path, sorted(names.items())) for path, names in sorted(by_folder(files).items())]
+    return [(folder, sorted(ids.items())) for folder, ids in sorted(by_folder(files).items())]

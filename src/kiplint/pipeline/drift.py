@@ -1,4 +1,7 @@
-"""The newest revision of each fork beside all that upstream has, or had: the same, only in the fork, or a collision."""
+"""The stage `drift`: the newest revision of each fork beside all that upstream has, or had.
+
+Each version of a message is the same there, exists only in the fork, or collides: it has other bytes upstream.
+"""
 
 from __future__ import annotations
 
@@ -9,101 +12,142 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.pipeline.rows import Row, map_cogroups
-from kiplint.pipeline.spans import PATH, RPC
+from kiplint.pipeline.spans import PATH, RPC_TYPES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from kiplint.pipeline.lake import Lake
 
-RIVALS: Final = ["type", "claim"]
-"""Messages of a type meet by the API key that they claim, those without one by their names."""
+COUNTERPART: Final = ["type", "identity"]
+"""Messages of a fork and upstream are compared if both are equal. The identity is the API key, else the name."""
 
 
 def drift(lake: Lake) -> DataFrame:
-    """The drift of all sources but upstream."""
-    api_key = F.when(F.col("type").isin(*RPC), F.col("api_key"))
-    messages = lake.read("messages").where("layouts IS NOT NULL").withColumn("api_key", api_key)
-    claim = F.coalesce(F.col("api_key").cast("string"), "message_name").alias("claim")
-    messages = messages.select("blob", "type", claim, "message_name", "api_key", "layouts")
-    files = lake.read("sets").join(lake.read("files"), "tree")
+    """All rows of the table `drift`, of all sources but upstream.
+
+    Reads `revisions`, `sets`, `files` and `messages`. The key is (source, lineage, path, lowest).
+    """
     revisions = lake.read("revisions")
-    revision, release = F.struct("time", "lineage", "commit"), F.struct("time", "release")
-    last = (
-        F.max(revision).alias("last_revision"),
-        F.max(F.when(F.col("release").isNotNull(), release)).alias("last_release"),
+    files = lake.read("sets").join(lake.read("files"), "tree")
+    api_key = F.when(F.col("type").isin(*RPC_TYPES), F.col("api_key"))
+    identity = F.coalesce(F.col("api_key").cast("string"), "message_name").alias("identity")
+    messages = (
+        lake.read("messages")
+        .where("layouts IS NOT NULL")
+        .withColumn("api_key", api_key)
+        .select("blob", "type", identity, "message_name", "api_key", "layouts")
     )
-    theirs = revisions.where(F.col("source") == lake.upstream).join(files, "root").groupBy("blob").agg(*last)
-    theirs = theirs.join(messages, "blob").withColumn("layout", F.explode("layouts"))
-    theirs = theirs.groupBy(*RIVALS, "message_name", "layout").agg(
-        F.max("last_revision").alias("last_revision"), F.max("last_release").alias("last_release")
-    )
-    newest = (
-        revisions.where(F.col("source") != lake.upstream)
+    is_upstream = F.col("source") == lake.upstream
+    fork_tips = (
+        revisions.where(~is_upstream)
         .groupBy("source", "lineage")
         .agg(F.max_by("commit", "position").alias("commit"), F.max_by("root", "position").alias("root"))
     )
-    ours = newest.join(files, "root").select("source", "lineage", "commit", F.expr(PATH).alias("path"), "blob")
-    return map_cogroups(ours.join(messages, "blob"), theirs, find_drift, lake.schemas["drift"], *RIVALS)
+    fork_files = fork_tips.join(files, "root").select("source", "lineage", "commit", F.expr(PATH).alias("path"), "blob")
+    release = F.when(F.col("release").isNotNull(), F.struct("time", "release"))
+    upstream_blobs = (
+        revisions.where(is_upstream)
+        .join(files, "root")
+        .groupBy("blob")
+        .agg(
+            F.max(F.struct("time", "lineage", "commit")).alias("last_revision"),
+            F.max(release).alias("last_release"),
+        )
+    )
+    upstream_layouts = (
+        upstream_blobs.join(messages, "blob")
+        .withColumn("layout", F.explode("layouts"))
+        .groupBy(*COUNTERPART, "message_name", "layout")
+        .agg(F.max("last_revision").alias("last_revision"), F.max("last_release").alias("last_release"))
+    )
+    fork_messages = fork_files.join(messages, "blob")
+    return map_cogroups(fork_messages, upstream_layouts, find_drift, lake.schemas["drift"], *COUNTERPART)
 
 
-def find_drift(forks: Sequence[Row], upstream: Sequence[Row]) -> Iterator[Row]:
-    """The drift of the rival messages of forks, by the layouts of upstream."""
-    theirs = [{**row, **row["layout"]} for row in upstream]
-    by_blob: dict[str, list[Row]] = {}
-    for fork in forks:
-        if fork["blob"] not in by_blob:
-            by_blob[fork["blob"]] = list(drift_of(fork, theirs))
-        yield from ({**fork, **row} for row in by_blob[fork["blob"]])
+def find_drift(fork_messages: Sequence[Row], upstream_layouts: Sequence[Row]) -> Iterator[Row]:
+    """The rows of the table `drift` of messages that have one type and identity."""
+    upstream = [{**row, **row["layout"]} for row in upstream_layouts]
+    drift_by_blob: dict[str, list[Row]] = {}  # several lines may have the same file
+    for fork in fork_messages:
+        blob = fork["blob"]
+        if blob not in drift_by_blob:
+            drift_by_blob[blob] = list(compare_layouts(fork, upstream))
+        yield from ({**fork, **row} for row in drift_by_blob[blob])
 
 
-def drift_of(fork: Row, upstream: Sequence[Row]) -> Iterator[Row]:
-    """A row for each range of versions of a message of a fork, by the layouts of upstream."""
-    for mine in fork["layouts"]:
-        edges = {edge for theirs in upstream for edge in (theirs["lowest"], theirs["highest"] + 1)}
-        cuts = [mine["lowest"], *sorted(edge for edge in edges if mine["lowest"] < edge <= mine["highest"])]
-        for lowest, after in pairwise([*cuts, mine["highest"] + 1]):
-            rivals = (theirs for theirs in upstream if theirs["lowest"] <= lowest and theirs["highest"] >= after - 1)
-            closest = max(rivals, key=lambda theirs: _likeness(fork["message_name"], mine, theirs), default=None)
-            status = _status(fork, mine, closest) if closest else {"status": "only-in-fork", "new_tags": []}
-            yield {**status, "lowest": lowest, "highest": after - 1}
+def compare_layouts(fork: Row, upstream: Sequence[Row]) -> Iterator[Row]:
+    """The columns of each version range of a message of a fork, whose versions have the same layouts of upstream."""
+    starts = {start for theirs in upstream for start in (theirs["lowest"], theirs["highest"] + 1)}
+    for ours in fork["layouts"]:
+        inner_starts = sorted(start for start in starts if ours["lowest"] < start <= ours["highest"])
+        for lowest, next_lowest in pairwise([ours["lowest"], *inner_starts, ours["highest"] + 1]):
+            highest = next_lowest - 1
+            candidates = [row for row in upstream if row["lowest"] <= lowest and highest <= row["highest"]]
+            if candidates:
+                closest = max(candidates, key=lambda theirs: _likeness(fork["message_name"], ours, theirs))
+                columns = _comparison(fork, ours, closest)
+            else:
+                columns = {"status": "only-in-fork", "new_tags": []}
+            yield {**columns, "lowest": lowest, "highest": highest}
 
 
-def _likeness(name: str, mine: Row, theirs: Row) -> tuple[Any, ...]:
-    """The order in which layouts of upstream are like one of a fork: the last of the closest counts."""
-    is_named, is_kept = name == theirs["message_name"], mine["names"] == theirs["names"]
-    new_tags, last = _new_tags(mine, theirs), theirs["last_revision"]
-    return _is_same(mine, theirs), is_named, is_kept, -len(new_tags), *last.values(), theirs["message_name"]
+def _likeness(message_name: str, ours: Row, theirs: Row) -> tuple[Any, ...]:
+    """A sort key: the greater, the more a layout of upstream is like ours; of equal ones, the one used last is."""
+    return (
+        _has_same_bytes(ours, theirs),
+        message_name == theirs["message_name"],
+        ours["names"] == theirs["names"],
+        -len(_new_tags(ours, theirs)),
+        *theirs["last_revision"].values(),
+        theirs["message_name"],
+    )
 
 
 def _tags(layout: Row) -> dict[tuple[str, int], str]:
+    """The digests of the tagged fields of a layout, by the path of their struct and by tag."""
     return {(tag["path"], tag["tag"]): tag["layout"] for tag in layout["tags"]}
 
 
-def _is_same(mine: Row, theirs: Row) -> bool:
-    """Whether all bytes are the same, but for tags that only one of them has."""
-    other = _tags(theirs)
-    return mine["layout"] == theirs["layout"] and all(other.get(tag, what) == what for tag, what in _tags(mine).items())
+def _has_same_bytes(ours: Row, theirs: Row) -> bool:
+    """Whether two layouts are the same, but for tags that only one of them has."""
+    their_tags = _tags(theirs)
+    has_same_tags = all(their_tags.get(tag, digest) == digest for tag, digest in _tags(ours).items())
+    return has_same_tags and bool(ours["layout"] == theirs["layout"])
 
 
-def _new_tags(mine: Row, theirs: Row) -> list[int]:
-    return [tag["tag"] for tag in mine["tags"] if (tag["path"], tag["tag"]) not in _tags(theirs)]
+def _new_tags(ours: Row, theirs: Row) -> list[int]:
+    """Our tags that upstream's layout lacks."""
+    their_tags = _tags(theirs)
+    return [tag["tag"] for tag in ours["tags"] if (tag["path"], tag["tag"]) not in their_tags]
 
 
-def _status(fork: Row, mine: Row, theirs: Row) -> Row:
-    row = {
+def _comparison(fork: Row, ours: Row, theirs: Row) -> Row:
+    """The columns that compare a layout of a message of a fork with the closest of upstream."""
+    columns = {
         "status": "same",
-        "new_tags": _new_tags(mine, theirs),
+        "new_tags": _new_tags(ours, theirs),
         "upstream_name": theirs["message_name"],
         "upstream_commit": theirs["last_revision"]["commit"],
         "upstream_release": theirs["last_release"]["release"] if theirs["last_release"] else None,
     }
-    if _is_same(mine, theirs):
-        return row
+    if _has_same_bytes(ours, theirs):
+        return columns
     if theirs["message_name"] != fork["message_name"]:
-        difference = f"API key {fork['claim']} is upstream's {theirs['message_name']}"
+        difference = f"API key {fork['identity']} is upstream's {theirs['message_name']}"
+    elif ours["layout"] == theirs["layout"]:
+        difference = "a tag holds something else"
     else:
-        difference = "a tag holds something else" if mine["layout"] == theirs["layout"] else "the bytes differ"
-    pairs = zip_longest(mine["shape"], theirs["shape"], fillvalue="")
-    other = next((ours or their for ours, their in pairs if ours.partition(" ")[2] != their.partition(" ")[2]), "")
-    return {**row, "status": "collision", "difference": difference, "field": other.partition(" ")[0] or None}
+        difference = "the bytes differ"
+    field = _first_difference(ours["shape"], theirs["shape"])
+    return {**columns, "status": "collision", "difference": difference, "field": field}
+
+
+def _first_difference(ours: Sequence[str], theirs: Sequence[str]) -> str | None:
+    """The path of the first field whose type differs, in two lists of lines such as `Topics.Name compact string`."""
+    for our_line, their_line in zip_longest(ours, theirs, fillvalue=""):
+        our_path, _, our_type = our_line.partition(" ")
+        their_path, _, their_type = their_line.partition(" ")
+        if our_type != their_type:
+            return our_path or their_path
+    return None

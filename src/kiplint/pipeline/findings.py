@@ -1,9 +1,11 @@
-"""What `check` finds: each distinct file is checked by itself once, and each distinct set for the rest."""
+"""The stage `findings`: what `check` finds. Each distinct file is checked once by itself, each distinct set once."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
@@ -14,7 +16,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.run import check_both
 from kiplint.fixes.fixers import make_fix
-from kiplint.pipeline.changes import group_of
+from kiplint.pipeline.changes import batch_of
 from kiplint.pipeline.rows import Row, map_groups
 
 if TYPE_CHECKING:
@@ -25,58 +27,73 @@ if TYPE_CHECKING:
 
 
 def findings(lake: Lake, rules: Rules) -> DataFrame:
-    """The findings of the files that were not checked yet, and of the sets."""
-    files, places = lake.read("files"), lake.read("sets").join(lake.read("revisions"), "root")
-    rows = lake.read("findings").where(F.col("rules_id") == rules.id)
-    first = places.groupBy("tree").agg(F.min(F.struct("source", "lineage", "directory", "position")).alias("first"))
-    group = group_of("first.source", "first.lineage", "first.directory")
-    sets = files.join(rows.select("tree").distinct(), "tree", "left_anti").join(first, "tree", "left")
-    checked_files = rows.where("tree IS NULL").select("name", "blob").distinct().withColumn("is_checked", F.lit(True))
-    is_fresh = F.row_number().over(Window.partitionBy("name", "blob").orderBy("tree")) == 1
-    uses = sets.join(checked_files, ["name", "blob"], "left").select(
-        group.alias("group"), "blob", "tree", "name", (F.col("is_checked").isNull() & is_fresh).alias("is_fresh")
+    """The new rows of the table `findings`: of the sets and files that these rules have not checked yet.
+
+    Reads `revisions`, `sets`, `files` and `blobs`. The key is (tree) for a set, (name, blob) for a file by itself.
+    """
+    is_of_file = (F.col("rules_id") == rules.id) & F.col("tree").isNull()
+    checked_files = (
+        lake.read("findings").where(is_of_file).select("name", "blob", F.lit(True).alias("is_checked")).distinct()
     )
-    uses = uses.groupBy("group", "blob").agg(F.collect_list(F.struct("tree", "name", "is_fresh")).alias("uses"))
-    texts = uses.join(lake.read("blobs").select("blob", "data"), "blob")
-    return map_groups(texts, partial(check_sets, rules), lake.schemas["findings"], "group")
+    revisions = lake.read("sets").join(lake.read("revisions"), "root")
+    first_use = F.min(F.struct("source", "lineage", "directory", "position")).alias("first")
+    first_uses = revisions.groupBy("tree").agg(first_use)
+    new_sets = lake.missing(lake.read("files"), "findings", "tree", rules_id=rules.id).join(first_uses, "tree", "left")
+    # A file that several new sets share is checked by itself in one of them.
+    is_first_of_file = F.row_number().over(Window.partitionBy("name", "blob").orderBy("tree")) == 1
+    files = new_sets.join(checked_files, ["name", "blob"], "left").select(
+        batch_of("first.source", "first.lineage", "first.directory").alias("batch"),
+        "blob",
+        "tree",
+        "name",
+        (F.col("is_checked").isNull() & is_first_of_file).alias("is_new"),
+    )
+    uses = F.collect_list(F.struct("tree", "name", "is_new")).alias("uses")
+    texts = files.groupBy("batch", "blob").agg(uses).join(lake.read("blobs").select("blob", "data"), "blob")
+    return map_groups(texts, partial(check_sets, rules), lake.schemas["findings"], "batch")
 
 
 def check_sets(rules: Rules, texts: Sequence[Row]) -> Iterator[Row]:
-    """The findings of texts, each with the sets that have it. One is checked by itself too where it is fresh."""
-    sets: dict[str, list[Row]] = {}
+    """The rows of the table `findings` of one batch.
+
+    A text has `blob`, `data` and `uses`, the files that have it: `tree`, `name`, and `is_new` where the file is also
+    checked by itself.
+    """
+    files_by_tree: dict[str, list[Row]] = defaultdict(list)
     for text in texts:
         for use in text["uses"]:
-            sets.setdefault(use["tree"], []).append({**use, "blob": text["blob"], "data": text["data"]})
-    for tree, files in sorted(sets.items()):
-        yield from check_set(tree, files, rules)
+            files_by_tree[use["tree"]].append({**use, "blob": text["blob"], "data": text["data"]})
+    for tree, files in sorted(files_by_tree.items()):
+        yield from check_set(tree, sorted(files, key=itemgetter("name")), rules)
 
 
 def check_set(tree: str, files: Sequence[Row], rules: Rules) -> Iterator[Row]:
-    """The rows of a set, and of its files that are fresh."""
-    files = sorted(files, key=lambda file: file["name"])
+    """The rows of the table `findings` of a set, and of its files that are new."""
     blobs = {file["name"]: file["blob"] for file in files}
-    alone: dict[str, list[Finding]] = {file["name"]: [] for file in files if file["is_fresh"]}
-    together: list[Finding] = []
+    findings_by_file: dict[str, list[Finding]] = {file["name"]: [] for file in files if file["is_new"]}
+    set_findings: list[Finding] = []
     problem = None
     try:
-        by_itself, together = check_both(
-            [(file["name"], file["data"]) for file in files], {*alone}, rules.scopes, make_fix
-        )
-        for finding in by_itself:
-            alone[finding.path].append(finding)
+        contents = [(file["name"], file["data"]) for file in files]
+        file_findings, set_findings = check_both(contents, {*findings_by_file}, rules.scopes, make_fix)
+        for finding in file_findings:
+            findings_by_file[finding.path].append(finding)
     except (UsageError, RecursionError) as error:
         problem = str(error)
-    for name, some in alone.items():
-        yield from _rows({"name": name, "blob": blobs[name], "problem": problem}, some, blobs, rules)
-    yield from _rows({"tree": tree, "problem": problem}, together, blobs, rules)
+    for name, findings_of_file in findings_by_file.items():
+        key = {"name": name, "blob": blobs[name], "rules_id": rules.id, "problem": problem}
+        yield from _finding_rows(key, findings_of_file, blobs)
+    yield from _finding_rows({"tree": tree, "rules_id": rules.id, "problem": problem}, set_findings, blobs)
 
 
-def _rows(key: Row, some: Sequence[Finding], blobs: Mapping[str, str], rules: Rules) -> Iterator[Row]:
-    """The rows of a file or set: its findings, or one row without a rule where there is none."""
-    key = {**key, "rules_id": rules.id}
-    if not some:
+def _finding_rows(key: Row, findings: Sequence[Finding], blobs: Mapping[str, str]) -> Iterator[Row]:
+    """The rows of a file or set: a row for each finding, or one without a rule where nothing was found.
+
+    `blobs` has the content of each file of the set by its name.
+    """
+    if not findings:
         yield key
-    for finding in some:
+    for finding in findings:
         yield {
             **key,
             **asdict(finding),

@@ -1,21 +1,20 @@
-"""Lines of history: what the user names, and the functions of the tasks that read them from git."""
+"""Lines of history: how the user names them, and how tasks read them from git."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha1
-from itertools import groupby, islice
-from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.commits import FilesByFolder, is_of_tags, read_folders, revisions, tip
-from kiplint.pipeline.rows import Row, text
+from kiplint.pipeline.rows import Row, escape_non_utf8
 from kiplint.sources.cleanup import close
-from kiplint.sources.git import open_repository
+from kiplint.sources.git import GitObject, open_repository
 from kiplint.sources.schema_files import SourceError, kind_of
 from kiplint.text.show import printable
 
@@ -24,16 +23,18 @@ HISTORY: Final = """
     release STRING, git_tree STRING, root STRING, author STRING, subject STRING, parents ARRAY<STRING>,
     pull_request INT, kips ARRAY<STRING>, problem STRING,
     sets ARRAY<STRUCT<directory: STRING, tree: STRING, files: ARRAY<STRUCT<name: STRING, blob: STRING>>>>"""
-"""A row for each revision; `sets` where its root is new to the line, and `files` where the set is. Or one problem."""
-AT_ONCE: Final = 500
-"""How many contents are read in one request."""
-LATEST: Final = 253_402_300_799
-"""The last second of the year 9999: whoever makes a commit can write any number."""
+"""A row for each revision of a line, or one with a `problem` where the line cannot be read.
+
+`sets` is null where the lake or an earlier row has the root, and `files` where it has the tree.
+"""
+BLOBS_PER_REQUEST: Final = 500
+LATEST_TIME: Final = 253_402_300_799
+"""The last second of the year 9999: a commit can have any number as its time."""
 _NAME: Final = re.compile(r"\w[\w.-]*", re.ASCII)
 
 
 class Line(NamedTuple):
-    """A line of history, as a row of the table `sources`: a branch, or tags."""
+    """A line of history as a row of the table `sources`, whose columns are documented there."""
 
     source: str
     lineage: str
@@ -51,19 +52,21 @@ class Line(NamedTuple):
 
 
 def read_source(argument: str) -> Line:
-    """The line of `NAME=PATH[#branch|tags[=GLOB]]`. Raises UsageError for anything else."""
-    name, _, place = argument.partition("=")
-    path, _, ref = (place, "", "") if "#" not in place or os.path.lexists(place) else place.rpartition("#")
+    """The line of `NAME=PATH[#branch|tags[=GLOB]]`, by default of HEAD. Raises UsageError for anything else."""
+    name, _, location = argument.partition("=")
+    path, ref = location, "HEAD"
+    if "#" in location and not os.path.lexists(location):  # else the path itself has the sign
+        path, _, ref = location.rpartition("#")
     if not path or not _NAME.fullmatch(name):
         raise UsageError(
             f"a source is NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, with letters, digits, hyphens, dots and "
-            f"underscores in the name, not {text(argument)}"
+            f"underscores in the name, not {escape_non_utf8(argument)}"
         )
     return Line(name, ref or "HEAD", os.path.realpath(path))
 
 
 def with_state(line: Line) -> Line:
-    """The line as it is now. Raises SourceError and OSError where it cannot be read; threads may call it."""
+    """The line with the `state` that its repository has now. Raises SourceError and OSError for an unreadable line."""
     if not os.path.lexists(line.location):
         raise SourceError(f"no such file or directory: {line.location}")
     objects = open_repository(line.location)
@@ -76,73 +79,92 @@ def with_state(line: Line) -> Line:
 
 
 def read_histories(lines: Iterable[Row]) -> Iterator[Row]:
-    """The rows of `HISTORY` of lines, each of which has the roots of its git trees in the lake."""
+    """The rows of `HISTORY` of lines.
+
+    A line has `source`, `lineage`, `location` and `lake_roots`: the structs of `git_tree` and `root` that the lake has.
+    """
     for line in lines:
-        common = {name: line[name] for name in ("source", "lineage", "location")}
+        key = {name: line[name] for name in ("source", "lineage", "location")}
         try:
-            yield from ({**common, **row} for row in _history(line))
+            for row in _history(line):
+                yield {**key, **row}
         except (SourceError, OSError) as error:
-            yield {**common, "problem": text(str(error))}
+            yield {**key, "problem": escape_non_utf8(str(error))}
         finally:
-            close()  # git, and what it has unpacked: Spark keeps this process for the next task
+            close()  # removes an unpacked bundle, as Spark keeps this process for the next task
 
 
 def _history(line: Row) -> Iterator[Row]:
+    """The rows of one line. Only trees are listed that may differ from the one before and that the lake lacks."""
     objects = open_repository(line["location"])
-    roots = {row["git_tree"]: row["root"] for row in line["known_roots"] or ()}
+    roots = {row["git_tree"]: row["root"] for row in line["lake_roots"] or ()}
     known_ids = {*roots.values()}
-    history = revisions(objects, line["lineage"])
-    content: dict[str, Any] = {}
-    for position, revision in enumerate(history):
-        tree = revision.git_tree
-        if tree in roots:
-            content = {"root": roots[tree]}
-        elif revision.has_changes or not content:
-            content = _content(read_folders(objects, tree), known_ids)
-        else:
-            content = {"root": content["root"]}
-        roots[tree] = content["root"]
-        time = datetime.fromtimestamp(min(max(revision.time, 0), LATEST), UTC)
-        row = {**revision._asdict(), "time": time, "release": revision.release or None}
-        yield {"position": position, **row, **content}
+    root = ""
+    for position, revision in enumerate(revisions(objects, line["lineage"])):
+        sets = None
+        if revision.git_tree in roots:
+            root = roots[revision.git_tree]
+        elif revision.has_changes or position == 0:
+            root, sets = _root_and_sets(read_folders(objects, revision.git_tree), known_ids)
+        roots[revision.git_tree] = root
+        yield {
+            **revision._asdict(),
+            "position": position,
+            "time": datetime.fromtimestamp(min(max(revision.time, 0), LATEST_TIME), UTC),
+            "release": revision.release or None,
+            "root": root,
+            "sets": sets,
+        }
 
 
-def _content(folders: FilesByFolder, known_ids: set[str]) -> dict[str, Any]:
-    """The root of a revision, with the sets and the files that are not in `known_ids` yet."""
-    sets = []
-    for path, names in folders:
-        tree = _digest(tuple(names))
-        files = None if tree in known_ids else [{"name": printable(name), "blob": blob} for name, blob in names]
+def _root_and_sets(folders: FilesByFolder, known_ids: set[str]) -> tuple[str, list[dict[str, Any]] | None]:
+    """The root of a revision, and its sets as rows of `HISTORY` have them.
+
+    `known_ids` are the roots and trees of earlier rows and of the lake; those of this revision are added.
+    """
+    sets: list[dict[str, Any]] = []
+    for path, ids_by_name in folders:
+        tree = _digest(tuple(ids_by_name))
+        files = None
+        if tree not in known_ids:
+            files = [{"name": printable(name), "blob": blob} for name, blob in ids_by_name]
         sets.append({"directory": printable(path), "tree": tree, "files": files})
-    root = _digest([(item["directory"], item["tree"]) for item in sets])
-    is_known = root in known_ids
-    known_ids.update((root, *(str(item["tree"]) for item in sets)))
-    return {"root": root, "sets": None if is_known else sets}
+    trees = [(item["directory"], item["tree"]) for item in sets]
+    root = _digest(trees)
+    is_new = root not in known_ids
+    known_ids |= {root, *(tree for _, tree in trees)}
+    return root, sets if is_new else None
 
 
 def _digest(value: object) -> str:
+    """An id of 40 hexadecimal digits for a value that is made of lists, tuples and texts."""
     return sha1(repr(value).encode("utf-8", "surrogateescape"), usedforsecurity=False).hexdigest()
 
 
 def read_blobs(blobs: Iterable[Row]) -> Iterator[Row]:
-    """The rows of the table `blobs` of ids with locations, sorted by location."""
+    """The rows of the table `blobs` of ids (`blob`), each with a repository that has it (`location`)."""
+    ids_by_location: dict[str, list[str]] = defaultdict(list)
+    for row in blobs:
+        ids_by_location[row["location"]].append(row["blob"])
     try:
-        for location, rows in groupby(blobs, itemgetter("location")):
-            while some := [row["blob"] for row in islice(rows, AT_ONCE)]:
-                yield from _blobs(location, some)
+        for location, ids in ids_by_location.items():
+            for start in range(0, len(ids), BLOBS_PER_REQUEST):
+                yield from _read_blobs_of(location, ids[start : start + BLOBS_PER_REQUEST])
     finally:
         close()
 
 
-def _blobs(location: str, blobs: Sequence[str]) -> Iterator[Row]:
+def _read_blobs_of(location: str, blobs: Sequence[str]) -> Iterator[Row]:
+    """The rows of the table `blobs` of ids of one repository, read in one request to git."""
+    objects: Sequence[GitObject | None] = [None] * len(blobs)
     problem = "it has no longer this object"
     try:
         objects = open_repository(location).find_all(blobs)
     except (SourceError, OSError) as error:
-        objects, problem = [None] * len(blobs), str(error)
+        problem = str(error)
     for blob, item in zip(blobs, objects, strict=True):
         if item is None:
-            yield {"blob": blob, "kind": "unreadable", "problem": text(f"{location}: {problem}")}
-        else:
-            kind = kind_of(item.data)
-            yield {"blob": blob, "kind": kind, "data": None if kind == "other" else item.data}
+            yield {"blob": blob, "kind": "unreadable", "problem": escape_non_utf8(f"{location}: {problem}")}
+            continue
+        kind = kind_of(item.data)
+        yield {"blob": blob, "kind": kind, "data": None if kind == "other" else item.data}

@@ -1,4 +1,4 @@
-"""From lines of history to revisions, schema sets, files and their contents. What a lake has is not read again."""
+"""The stage `revisions`: from lines of history to revisions, schema sets, files and their contents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
-from kiplint.pipeline.history import AT_ONCE, HISTORY, Line, read_blobs, read_histories
+from kiplint.pipeline.history import BLOBS_PER_REQUEST, HISTORY, Line, read_blobs, read_histories
 from kiplint.pipeline.rows import map_rows
 
 if TYPE_CHECKING:
@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 
     from kiplint.pipeline.lake import Lake
 
-WALKED: Final = {"blobs", "files", "sets", "revisions"}
-"""The tables of what git has, in the order of their commits: what is known of a revision is in all of them."""
-LINE: Final = "source STRING, lineage STRING"
+CONTENT_TABLES: Final = {"revisions", "sets", "files", "blobs"}
+LINE_SCHEMA: Final = "source STRING, lineage STRING"
 
 
 def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str], str]]:
-    """Bring the tables of revisions and contents up to lines; the number of new rows, and why lines cannot be read."""
+    """Bring the tables of revisions and contents up to date with some lines of history.
+
+    Returns the number of new rows, and by source and lineage why a line cannot be read. `revisions` is the last of the
+    four commits: a revision in the lake has all its contents there.
+    """
     history = list_histories(lake, lines).persist()
     failures = history.where("position IS NULL").select("source", "lineage", "problem").collect()
     problems = {(row["source"], row["lineage"]): row["problem"] for row in failures}
@@ -30,47 +33,65 @@ def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str]
     files = sets.where("files IS NOT NULL").select("location", "tree", F.inline("files"))
     count = lake.add("blobs", new_blobs(lake, files))
     count += lake.add("files", new_files(lake, files))
-    with_definitions = sets.join(lake.read("files").select("tree").distinct(), "tree", "left_semi")
-    new_sets = lake.missing(with_definitions.select("root", "directory", "tree").distinct(), "sets", "root")
-    count += lake.add("sets", new_sets)
-    if keys := sorted({line.key for line in lines} - problems.keys()):
-        count += lake.replace("revisions", new_revisions(lake, history, keys), {source for source, _ in keys})
+    count += lake.add("sets", new_sets(lake, sets))
+    read_keys = sorted({line.key for line in lines} - problems.keys())
+    if read_keys:
+        sources = {source for source, _ in read_keys}
+        count += lake.replace("revisions", new_revisions(lake, history, read_keys), sources)
     history.unpersist()
     return count, problems
 
 
 def list_histories(lake: Lake, lines: Sequence[Line]) -> DataFrame:
-    """The revisions of lines as rows of `HISTORY`; each line is a task."""
-    rows = lake.spark.createDataFrame([line[:3] for line in lines], f"{LINE}, location STRING")
-    known_roots = lake.read("revisions", {line.source for line in lines})
-    if not lake.tables.keys() >= WALKED:  # somebody has deleted one, and all revisions are needed to make it again
-        known_roots = known_roots.limit(0)
-    known_roots = known_roots.groupBy("source", "lineage").agg(
-        F.collect_set(F.struct("git_tree", "root")).alias("known_roots")
+    """The revisions of lines as rows of `HISTORY`; each line is a task, and is sent the roots that the lake has of it.
+
+    Where somebody has deleted a table of contents, the task is sent none, and so reads all contents again.
+    """
+    rows = lake.spark.createDataFrame(
+        [(line.source, line.lineage, line.location) for line in lines], f"{LINE_SCHEMA}, location STRING"
     )
-    rows = rows.join(known_roots, ["source", "lineage"], "left").repartition(len(lines), "source", "lineage")
-    return map_rows(rows, read_histories, cast(StructType, StructType.fromDDL(HISTORY)), 64)
+    revisions = lake.read("revisions", {line.source for line in lines})
+    if not lake.tables.keys() >= CONTENT_TABLES:
+        revisions = revisions.limit(0)
+    lake_roots = F.collect_set(F.struct("git_tree", "root")).alias("lake_roots")
+    roots_by_line = revisions.groupBy("source", "lineage").agg(lake_roots)
+    tasks = rows.join(roots_by_line, ["source", "lineage"], "left").repartition(len(lines), "source", "lineage")
+    return map_rows(tasks, read_histories, cast(StructType, StructType.fromDDL(HISTORY)), 64)
 
 
 def new_blobs(lake: Lake, files: DataFrame) -> DataFrame:
-    """The contents that the lake lacks, each read from one of the repositories that have it."""
+    """The new rows of the table `blobs`, each read from one of the repositories that have it. The key is (blob)."""
     repositories = files.groupBy("blob").agg(F.min("location").alias("location"))
-    missing = lake.missing(repositories, "blobs", "blob").repartition("location")
-    return map_rows(missing.sortWithinPartitions("location"), read_blobs, lake.schemas["blobs"], AT_ONCE)
+    missing_blobs = lake.missing(repositories, "blobs", "blob").repartition("location")
+    return map_rows(missing_blobs, read_blobs, lake.schemas["blobs"], BLOBS_PER_REQUEST)
 
 
 def new_files(lake: Lake, files: DataFrame) -> DataFrame:
-    """The definitions of the sets that the lake lacks: beside a definition, also what is meant to be one."""
+    """The new rows of the table `files`: of sets that have a definition. The key is (tree, name).
+
+    A file that is malformed or broken counts only beside a definition.
+    """
     kinds = lake.read("blobs").select("blob", "kind")
-    rows = lake.missing(files.select("tree", "name", "blob").distinct(), "files", "tree").join(kinds, "blob")
-    beside = rows.where("kind = 'definition'").select("tree").distinct()
-    is_meant = F.col("kind").isin("definition", "malformed", "broken")
-    return rows.where(is_meant).join(beside, "tree", "left_semi")
+    missing_files = lake.missing(files.select("tree", "name", "blob").distinct(), "files", "tree").join(kinds, "blob")
+    trees_with_definitions = missing_files.where("kind = 'definition'").select("tree").distinct()
+    definitions = missing_files.where("kind IN ('definition', 'malformed', 'broken')")
+    return definitions.join(trees_with_definitions, "tree", "left_semi")
+
+
+def new_sets(lake: Lake, sets: DataFrame) -> DataFrame:
+    """The new rows of the table `sets`: of sets that have files in the lake. The key is (root, directory)."""
+    trees = lake.read("files").select("tree").distinct()
+    sets_with_files = sets.join(trees, "tree", "left_semi").select("root", "directory", "tree").distinct()
+    return lake.missing(sets_with_files, "sets", "root")
 
 
 def new_revisions(lake: Lake, history: DataFrame, keys: Sequence[tuple[str, str]]) -> DataFrame:
-    """The revisions of changed lines, and those of the other lines of their sources."""
+    """The rows of the table `revisions` of the sources of lines, by the sources and lineages of these lines.
+
+    Those of the lines are out of `history`, those of other lines of the sources are as they were.
+    """
     rows = history.where("position IS NOT NULL").select(*lake.schemas["revisions"].names)
-    lines = lake.spark.createDataFrame(list(keys), LINE)
-    others = lake.read("revisions", {source for source, _ in keys})
-    return rows.union(others.join(lines, ["source", "lineage"], "left_anti").select(*rows.columns))
+    lines = lake.spark.createDataFrame(list(keys), LINE_SCHEMA)
+    revisions = lake.read("revisions", {source for source, _ in keys})
+    other_rows = revisions.join(lines, ["source", "lineage"], "left_anti").select(*rows.columns)
+    return rows.union(other_rows)

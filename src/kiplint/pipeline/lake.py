@@ -1,7 +1,6 @@
-"""A lake: Delta tables below one directory. Spark writes their files, and delta-rs commits these.
+"""A lake: Delta tables below one directory. Spark writes their Parquet files, and delta-rs commits these.
 
-The version of a table that a run begins with is the one that its commit comes after: where another run has made a
-commit since, the commit fails.
+Where another run has committed to a table since this run has opened it, the commit fails.
 """
 
 from __future__ import annotations
@@ -30,39 +29,38 @@ if TYPE_CHECKING:
     from kiplint.pipeline.history import Line
 
 MARK: Final = "KIPLINT-LAKE"
-"""The file that makes a directory a lake, and that a run locks. kiplint writes and removes nothing in others."""
-RUN: Final = "run-"
-"""How the names of the folders begin that Spark writes to, one for each commit."""
+"""The file that makes a directory a lake, and that a run locks. Nothing is written or removed in other directories."""
+RUN_PREFIX: Final = "run-"
+"""Each commit has a folder of its own in the directory of the table; the names of these folders begin so."""
 MANY_FILES: Final = 50
 """A table with more files is compacted at the end of a run."""
-ADD: Final = ("size", "partitionValues", "modificationTime", "dataChange", "stats")
-"""What the log says of a file behind its path."""
-ONCE: Final = CommitProperties(max_commit_retries=0)
+NO_RETRY: Final = CommitProperties(max_commit_retries=0)
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Keep other runs out of a lake, which is new, or empty, or has the mark.
+def locked(path: Path) -> Iterator[None]:
+    """Lock a lake, so that no other run writes to it. The directory is new, or empty, or has the mark.
 
-    Raises UsageError while there is one and for other directories, and OSError for a place that cannot be written.
+    Raises UsageError for another directory and while another run has the lock, and OSError where nothing can be
+    written.
     """
     path.mkdir(parents=True, exist_ok=True)
     if not (path / MARK).exists() and any(path.iterdir()):
         raise UsageError(f"{path} is not a lake, and has other files: name a new or an empty directory")
-    with open(path / MARK, "a", encoding="utf-8") as lock:
+    with open(path / MARK, "a", encoding="utf-8") as mark:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # which goes with the process, however that ends
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released when the file is closed, or the process ends
         except BlockingIOError:
             raise UsageError(f"another run is writing to {path}: wait until it ends") from None
-        _remove_leftovers(path)
+        _remove_uncommitted_folders(path)
         yield
 
 
-def _remove_leftovers(path: Path) -> None:
-    """Remove the folders that no table has: those of runs that were killed, and those whose rows were replaced."""
+def _remove_uncommitted_folders(path: Path) -> None:
+    """Remove the folders without files of their table: of runs that were killed, and those whose rows were replaced."""
     for name in TABLES:
         files = DeltaTable(path / name).file_uris() if has_table(path, name) else []
-        for folder in (path / name).glob(f"{RUN}*"):
+        for folder in (path / name).glob(f"{RUN_PREFIX}*"):
             if not any(folder.name in file for file in files):
                 shutil.rmtree(folder)
 
@@ -73,9 +71,10 @@ def has_table(path: Path, name: str) -> bool:
 
 
 class Lake:
-    """The tables of a lake, each as a run found it or as that run has left it.
+    """The tables of a lake during a run.
 
-    `lines` are the lines of history, and `upstream` is the source that the others are compared with.
+    `lines` are the lines of history of all sources, and `upstream` is the source that the others are compared with.
+    `tables` are the tables that exist, each in the version that the run has opened or committed.
     """
 
     def __init__(self, path: Path, spark: SparkSession, lines: Sequence[Line] = (), upstream: str = "") -> None:
@@ -87,41 +86,42 @@ class Lake:
         self.tables = {name: DeltaTable(path / name) for name in TABLES if has_table(path, name)}
 
     def read(self, name: str, sources: Collection[str] | None = None) -> DataFrame:
-        """A table, or of a table that has partitions those of some sources."""
+        """The rows of a table; with `sources`, those of some sources of a table that is partitioned by source."""
         from pyspark.sql import functions as F  # noqa: N812
 
         schema = self.schemas[name]
-        partitions = None if sources is None else [("source", "in", sorted(sources))]
+        partitions = _partitions_of(sources)
         files = self.tables[name].file_uris(file_pruning_predicate=partitions) if name in self.tables else []
         if not files:
             return self.spark.createDataFrame([], schema).limit(0)  # the optimizer knows that this is empty
         if name not in PARTITIONED:
             return self.spark.read.schema(schema).parquet(*files)
+        # Spark finds the values of partitions only where all files are below one directory.
+        file_schema = type(schema)([field for field in schema.fields if field.name != "source"])
         source = F.regexp_extract("_metadata.file_path", ".*/source=([^/]+)/", 1)
-        rows = self.spark.read.schema(_without_source(schema)).parquet(*files)
+        rows = self.spark.read.schema(file_schema).parquet(*files)
         return rows.withColumn("source", source).select(*schema.names)
 
     def missing(self, rows: DataFrame, name: str, *keys: str, rules_id: str = "") -> DataFrame:
-        """The rows whose keys a table lacks (with these rules): what a stage has to do."""
+        """The rows whose keys a table lacks, with `rules_id` among its rows of these rules: what a stage has to do."""
         table = self.read(name)
         rows_of_rules = table.where(table.rules_id == rules_id) if rules_id else table
         return rows.join(rows_of_rules.select(*keys).distinct(), list(keys), "left_anti")
 
     def add(self, name: str, rows: DataFrame, rules_id: str = "") -> int:
-        """Add rows to a table; the first rows of other rules than before replace all others. Returns their number."""
-        of_rules = [("rules_id", "=", rules_id)]
-        has_rules = rules_id and name in self.tables
-        if has_rules and not self.tables[name].file_uris(file_pruning_predicate=of_rules):
-            return self._commit(name, rows, "overwrite")
+        """Add rows to a table, and return their number.
+
+        With `rules_id`, they replace all rows of a table that has none of these rules.
+        """
+        if rules_id and name in self.tables:
+            files_of_rules = self.tables[name].file_uris(file_pruning_predicate=[("rules_id", "=", rules_id)])
+            if not files_of_rules:
+                return self._commit(name, rows, "overwrite")
         return self._commit(name, rows, "append")
 
-    def overwrite(self, name: str, rows: DataFrame) -> int:
-        """Replace all rows of a table. Returns the number of the new ones."""
-        return self._commit(name, rows, "overwrite")
-
-    def replace(self, name: str, rows: DataFrame, sources: Collection[str]) -> int:
-        """Replace the rows of some sources. Returns the number of the new ones."""
-        return self._commit(name, rows, "overwrite", [("source", "in", sorted(sources))])
+    def replace(self, name: str, rows: DataFrame, sources: Collection[str] | None = None) -> int:
+        """Replace all rows of a table, or those of some sources, and return the number of the new ones."""
+        return self._commit(name, rows, "overwrite", _partitions_of(sources))
 
     def compact(self) -> None:
         """Merge the small files of tables with many, and remove the files that no version of the last week has."""
@@ -133,50 +133,75 @@ class Lake:
     def _delta_schema(self, name: str) -> Schema:
         return Schema.from_json(self.schemas[name].json())
 
-    def _commit(self, name: str, rows: DataFrame, mode: str, sources: Any = None) -> int:
-        folder = self.path / name / f"{RUN}{uuid4().hex}"
-        by = ["source"] if name in PARTITIONED else []
-        rows.select(*self.schemas[name].names).write.partitionBy(*by).parquet(str(folder))
-        actions = _actions(folder, by)
+    def _commit(self, name: str, rows: DataFrame, mode: str, partitions: Any = None) -> int:
+        """Write rows and commit their files. Returns the number of rows.
+
+        The mode `overwrite` replaces all rows of a table, or with `partitions` those of some sources:
+        `[("source", "in", ["kafka"])]`.
+        """
+        folder = self.path / name / f"{RUN_PREFIX}{uuid4().hex}"
+        partition_columns = _partition_columns(name)
+        rows.select(*self.schemas[name].names).write.partitionBy(*partition_columns).parquet(str(folder))
+        actions = _add_actions(folder, partition_columns)
         if actions or mode == "overwrite" or name not in self.tables:
-            self._commit_files(name, actions, mode, sources)
+            self._commit_files(name, actions, mode, partitions)
         if not actions:
             shutil.rmtree(folder)
         return sum(json.loads(action.stats)["numRecords"] for action in actions)
 
-    def _commit_files(self, name: str, actions: list[AddAction], mode: str, sources: Any) -> None:
-        schema, by = self._delta_schema(name), ["source"] if name in PARTITIONED else []
+    def _commit_files(self, name: str, actions: list[AddAction], mode: str, partitions: Any) -> None:
+        """Commit files to a table, which is created where it is missing. Raises UsageError after a commit of others."""
+        schema, partition_columns = self._delta_schema(name), _partition_columns(name)
         try:
             if name not in self.tables:
                 create_table_with_add_actions(
-                    str(self.path / name), schema, actions, partition_by=by, commit_properties=ONCE
+                    str(self.path / name),
+                    schema,
+                    actions,
+                    partition_by=partition_columns,
+                    commit_properties=NO_RETRY,
                 )
                 self.tables[name] = DeltaTable(self.path / name)
                 return
-            self.tables[name].create_write_transaction([*actions], mode, schema, by, sources, commit_properties=ONCE)
+            self.tables[name].create_write_transaction(
+                [*actions], mode, schema, partition_columns, partitions, commit_properties=NO_RETRY
+            )
         except CommitFailedError:
             raise UsageError(f"another run has changed the table {name} of {self.path}: run again") from None
         self.tables[name].update_incremental()
 
 
-def _actions(folder: Path, by: list[str]) -> list[AddAction]:
-    """How the log of a table names the files of a folder that have rows.
+def _add_actions(folder: Path, partition_columns: list[str]) -> list[AddAction]:
+    """The actions that add the files of a folder which have rows to the table around it.
 
-    delta-rs makes statistics out of what Spark wrote only for a table of its own: the folder is one for a moment.
+    delta-rs makes the statistics of files that Spark wrote only for a whole table: the folder is one for a moment.
     """
-    if any(folder.rglob("*.parquet")):
-        partitions = Schema([Field(name, PrimitiveType("string")) for name in by])
-        convert_to_deltalake(str(folder), partition_by=partitions if by else None, partition_strategy="hive")
-    logs = [
-        json.loads(line) for log in folder.glob("_delta_log/*.json") for line in log.read_text("utf-8").splitlines()
+    if not any(folder.rglob("*.parquet")):
+        return []
+    schema = Schema([Field(name, PrimitiveType("string")) for name in partition_columns])
+    convert_to_deltalake(str(folder), partition_by=schema if partition_columns else None, partition_strategy="hive")
+    log = folder / "_delta_log"
+    entries = [json.loads(line) for file in log.glob("*.json") for line in file.read_text("utf-8").splitlines()]
+    shutil.rmtree(log)
+    adds = [entry["add"] for entry in entries if "add" in entry]
+    return [
+        AddAction(
+            path=f"{folder.name}/{add['path']}",
+            size=add["size"],
+            partition_values=add["partitionValues"],
+            modification_time=add["modificationTime"],
+            data_change=True,
+            stats=add["stats"],
+        )
+        for add in adds
+        if json.loads(add["stats"])["numRecords"]
     ]
-    shutil.rmtree(folder / "_delta_log", ignore_errors=True)
-    for file in folder.rglob("*"):
-        if file.is_file() and file.suffix != ".parquet":  # checksums, and a mark that Spark was done
-            file.unlink()
-    adds = [log["add"] for log in logs if "add" in log and json.loads(log["add"]["stats"])["numRecords"]]
-    return [AddAction(f"{folder.name}/{add['path']}", *(add[name] for name in ADD)) for add in adds]
 
 
-def _without_source(schema: StructType) -> StructType:
-    return type(schema)([field for field in schema.fields if field.name != "source"])
+def _partitions_of(sources: Collection[str] | None) -> list[tuple[str, str, list[str]]] | None:
+    """The filter of delta-rs for the partitions of some sources; None for those of all sources."""
+    return None if sources is None else [("source", "in", sorted(sources))]
+
+
+def _partition_columns(name: str) -> list[str]:
+    return ["source"] if name in PARTITIONED else []

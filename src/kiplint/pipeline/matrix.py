@@ -1,4 +1,4 @@
-"""What each release as a client agrees on with each release of its source as a broker, as `negotiate` says."""
+"""The stage `matrix`: what `negotiate` says of each release as a client with each release of its source as a broker."""
 
 from __future__ import annotations
 
@@ -27,26 +27,33 @@ PAIR: Final = ["client_root", "broker_root"]
 
 
 def matrix(lake: Lake, rules: Rules) -> DataFrame:
-    """The cells of the pairs of contents that are new; the pairs of a source are a group."""
+    """The new rows of the table `matrix`: of the pairs of roots that were not negotiated yet.
+
+    Reads `revisions`, `sets`, `files`, `blobs` and `messages`. The key is (client_root, broker_root, api_key).
+    """
     releases = lake.read("revisions").where("release IS NOT NULL").select("source", "root").distinct()
     releases = releases.join(lake.read("sets"), "root", "left_semi")
-    clients, brokers = (releases.withColumnRenamed("root", name) for name in PAIR)
-    pairs = clients.join(brokers, "source").groupBy(*PAIR).agg(F.min("source").alias("group"))
-    pairs = lake.missing(pairs, "matrix", *PAIR, rules_id=rules.id)
-    of_rpcs = lake.read("messages").where("type IN ('request', 'response', 'header')")
-    texts = texts_of(lake, pairs, PAIR).join(of_rpcs, "blob", "left_semi")
-    return map_cogroups(pairs, texts, partial(negotiate_pairs, rules), lake.schemas["matrix"], "group")
+    clients = releases.withColumnRenamed("root", "client_root")
+    brokers = releases.withColumnRenamed("root", "broker_root")
+    pairs = clients.join(brokers, "source").groupBy(*PAIR).agg(F.min("source").alias("batch"))
+    new_pairs = lake.missing(pairs, "matrix", *PAIR, rules_id=rules.id)
+    rpc_messages = lake.read("messages").where("type IN ('request', 'response', 'header')")
+    texts = texts_of(lake, new_pairs, PAIR).join(rpc_messages, "blob", "left_semi")
+    return map_cogroups(new_pairs, texts, partial(negotiate_pairs, rules), lake.schemas["matrix"], "batch")
 
 
 def negotiate_pairs(rules: Rules, pairs: Sequence[Row], texts: Sequence[Row]) -> Iterator[Row]:
-    """The cells of pairs of contents, which have these texts."""
-    sides: dict[str, tuple[Side, Side]] = {}
+    """The rows of the table `matrix` of the pairs of roots of one source; `texts_of` describes its texts."""
+    clients: dict[str, Side] = {}
+    brokers: dict[str, Side] = {}
     for root, files in files_by_root(texts).items():
         schemas = make_tree(root, files.items()).main
-        sides[root] = client_side("", schemas), broker_side("", schemas)
+        clients[root] = client_side("", schemas)
+        brokers[root] = broker_side("", schemas)
     for pair in pairs:
-        client, broker = (sides[pair[name]] for name in PAIR)
-        for cell in list(negotiate_cells(client[0], broker[1])) or [{}]:
+        cells = [*negotiate_cells(clients[pair["client_root"]], brokers[pair["broker_root"]])]
+        no_rpc: Row = {}
+        for cell in cells or [no_rpc]:
             yield {**pair, "rules_id": rules.id, **cell}
 
 

@@ -1,4 +1,4 @@
-"""What each distinct definition defines: its message, fields and wire layouts, and the rules that it suppresses."""
+"""The stage `messages`: what each distinct definition defines, with its fields, wire layouts and suppressed rules."""
 
 from __future__ import annotations
 
@@ -28,29 +28,31 @@ if TYPE_CHECKING:
 
 
 def messages(lake: Lake, rules: Rules) -> DataFrame:
-    """The messages of the definitions that are not described yet."""
+    """The new rows of the table `messages`: of the definitions that are not described yet with these rules.
+
+    Reads `files` and `blobs`. The key is (blob).
+    """
     definitions = lake.read("files").select("blob").distinct()
-    texts = lake.missing(definitions, "messages", "blob", rules_id=rules.id).join(
-        lake.read("blobs").select("blob", "data"), "blob"
-    )
+    new_definitions = lake.missing(definitions, "messages", "blob", rules_id=rules.id)
+    texts = new_definitions.join(lake.read("blobs").select("blob", "data"), "blob")
     return map_rows(spread(texts), partial(describe_texts, rules), lake.schemas["messages"], 200)
 
 
 def describe_texts(rules: Rules, texts: Iterable[Row]) -> Iterator[Row]:
-    """The messages of definitions."""
+    """The rows of the table `messages` of definitions, which have `blob` and `data`."""
     for text in texts:
         yield {**describe(text["data"], rules), "blob": text["blob"], "rules_id": rules.id}
 
 
 def describe(data: bytes, rules: Rules) -> Row:
-    """The row of a definition without its key; empty where it defines no message."""
+    """The columns of a definition other than its key; none where it defines no message."""
     message = load("", data).message
     if message is None:
         return {}
     try:
         require_limits(message)
         return {
-            **_message(message),
+            **_message_columns(message),
             "ignores": _suppressed_rules(data, rules),
             "fields": list(_fields(message)),
             "layouts": [_layout(message, versions) for versions in intervals(message)],
@@ -59,48 +61,54 @@ def describe(data: bytes, rules: Rules) -> Row:
         return {"problem": str(error)}
 
 
-def number(value: int | None) -> int | None:
-    """An integer that fits into 32 bits, as keys and tags of definitions need not."""
+def int32(value: int | None) -> int | None:
+    """An integer if it fits into 32 bits, else None: an API key or tag that is too large is not valid anyway."""
     return value if value is not None and -(1 << 31) <= value < 1 << 31 else None
 
 
 def _suppressed_rules(data: bytes, rules: Rules) -> list[str]:
+    """The ids of the rules that the comments of a definition suppress."""
     suppressions, _ = parse_suppressions(decode_text(data))
     selectors = {selector for suppression in suppressions for selector in suppression.selectors}
-    ids = matching(selectors, [rule.id for rule in rules.scopes.whole.all_rules]) if selectors else {}
-    return sorted(set().union(*ids.values()))
+    if not selectors:
+        return []
+    ids_by_selector = matching(selectors, [rule.id for rule in rules.scopes.whole.all_rules])
+    return sorted(set().union(*ids_by_selector.values()))
 
 
-def _message(message: Message) -> Row:
+def _message_columns(message: Message) -> Row:
+    """The columns that describe a message as a whole."""
     return {
         "message_name": message.name,
         "type": message.type,
-        "api_key": number(message.api_key),
+        "api_key": int32(message.api_key),
         "valid": str(message.valid),
-        **_ends(message.valid),
+        **_bounds(message.valid),
         "flexible": str(message.flexible),
-        "deprecated": [_ends(versions) for versions in message.deprecated.parts],
+        "deprecated": [_bounds(versions) for versions in message.deprecated.parts],
         "unstable": message.unstable,
         "listeners": list(message.listeners) if message.declares_listeners else None,
-        "headers": [{**_ends(versions), "header": header} for versions, header in header_map(message)],
+        "headers": [{**_bounds(versions), "header": header} for versions, header in header_map(message)],
         "declares_headers": message.declares_headers,
     }
 
 
-def _ends(versions: VersionRange) -> Mapping[str, int | None]:
+def _bounds(versions: VersionRange) -> Mapping[str, int | None]:
+    """The columns `lowest` and `highest` of a range, null for an empty one."""
     return {"lowest": versions.lowest, "highest": versions.highest} if versions else {"lowest": None, "highest": None}
 
 
 def _fields(message: Message) -> Iterator[Row]:
+    """The elements of the column `fields`."""
     for field in message.all_fields:
         yield {
             "path": field.path,
             "type": field.type,
             "versions": str(field.versions),
-            **_ends(field.present),
+            **_bounds(field.present),
             "nullable": str(field.nullable),
             "tagged": str(field.tagged),
-            "tag": number(field.tag),
+            "tag": int32(field.tag),
             "ignorable": field.ignorable,
             "map_key": field.map_key,
             "default": str(field.default),
@@ -109,35 +117,40 @@ def _fields(message: Message) -> Iterator[Row]:
 
 
 def _layout(message: Message, versions: VersionRange) -> Row:
+    """The element of the column `layouts` of versions that all have one layout."""
     body = layout(message, versions.lowest)
     return {
-        **_ends(versions),
+        **_bounds(versions),
         "layout": _digest(tokens(body)),
-        "names": _digest(_names(body)),
+        "names": _digest(_nested_names(body)),
         "tags": list(_tags(body, ())),
         "shape": list(_shape(body, "")),
     }
 
 
-def _shape(body: Layout, path: str) -> Iterator[str]:
+def _shape(body: Layout, prefix: str) -> Iterator[str]:
+    """A line such as `Topics.Name compact string` for each field, in the order of the wire; a prefix is `Topics.`."""
     for slot in body.all_slots:
         tag = f", tag {slot.field.tag}" if body.tags and slot in body.tags else ""
-        yield f"{path}{slot.field.name} {describe_slot(slot)}{tag}"
+        yield f"{prefix}{slot.field.name} {describe_slot(slot)}{tag}"
         if slot.body:
-            yield from _shape(slot.body, f"{path}{slot.field.name}.")
+            yield from _shape(slot.body, f"{prefix}{slot.field.name}.")
 
 
-def _names(body: Layout) -> tuple[Any, ...]:
-    return tuple((slot.field.name, _names(slot.body) if slot.body else ()) for slot in body.slots)
+def _nested_names(body: Layout) -> tuple[Any, ...]:
+    """The names of the untagged fields in order, each with those inside it: `(("Topics", (("Name", ()),)),)`."""
+    return tuple((slot.field.name, _nested_names(slot.body) if slot.body else ()) for slot in body.slots)
 
 
 def _tags(body: Layout, path: tuple[str, ...]) -> Iterator[Row]:
+    """The tagged fields of a layout, and of the structs in it; `path` has the names of the fields that lead to it."""
     for slot in body.tags or ():
-        yield {"path": ".".join(path), "tag": number(slot.field.tag), "layout": _digest(slot_tokens(slot))}
+        yield {"path": ".".join(path), "tag": int32(slot.field.tag), "layout": _digest(slot_tokens(slot))}
     for slot in body.all_slots:
         if slot.body:
             yield from _tags(slot.body, (*path, slot.field.name))
 
 
 def _digest(value: object) -> str:
+    """An id of 16 hexadecimal digits for a value that is made of tuples and texts."""
     return sha256(repr(value).encode("utf-8", "surrogatepass")).hexdigest()[:16]

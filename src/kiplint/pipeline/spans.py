@@ -1,4 +1,4 @@
-"""When each finding came and went, and each change came in, on every line of history, and which releases have them."""
+"""The stage `spans`: when each finding and change came in a line of history, when it went, and in which releases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
 from kiplint.pipeline.attribution import attribute
-from kiplint.pipeline.changes import neighbours
+from kiplint.pipeline.changes import with_old_root
 from kiplint.pipeline.rows import Row, map_cogroups, map_groups, spread
 
 if TYPE_CHECKING:
@@ -20,132 +20,157 @@ if TYPE_CHECKING:
     from kiplint.pipeline.lake import Lake
 
 LINE: Final = ["source", "lineage"]
-RPC: Final = ("request", "response")
+RPC_TYPES: Final = ("request", "response")
 PATH: Final = "concat_ws('/', nullif(directory, ''), name)"
 
 
 def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
-    """The spans of sources."""
-    revisions = neighbours(lake.read("revisions", sources), lake.read("sets"))
-    contents = spread(number_contents(revisions), *LINE).persist()
-    changes = contents.join(lake.read("changes").where("rule IS NOT NULL"), ["old_root", "root"])
+    """All rows of the table `spans` of some sources.
+
+    Reads `revisions`, `sets`, `files`, `messages`, `findings` and `changes`. The key is (source, lineage, key, first
+    step).
+    """
+    revisions = with_old_root(lake.read("revisions", sources), lake.read("sets"))
+    steps = spread(number_steps(revisions), *LINE).persist()
+    changes = steps.join(lake.read("changes").where("rule IS NOT NULL"), ["old_root", "root"])
     names = last_names(changes)
-    numbered_lives = findings_in_time(lake, contents, names).unionByName(changes_in_time(changes, names), True)
-    dated_lives = at(at(numbered_lives, contents, "first", "introduced", "inner"), contents, "after", "fixed", "left")
-    lives = spread(dated_lives, *LINE, "key").persist()
-    lives_with_ends = lives.join(endings(lake, lives, changes), [*LINE, "key", "first"], "left")
-    repositories = [(*line.key, line.location) for line in lake.lines]
-    locations = lake.spark.createDataFrame(repositories, "source STRING, lineage STRING, location STRING")
-    history = revisions.join(F.broadcast(locations), LINE).select(
-        *LINE, "position", "commit", "time", "release", "location"
+    rows = finding_spans(lake, steps, names).unionByName(change_spans(changes, names), allowMissingColumns=True)
+    with_begin = join_step(rows, steps, "first_step", "introduced", "inner")
+    with_both_ends = spread(join_step(with_begin, steps, "step_after", "fixed", "left"), *LINE, "key").persist()
+    endings = find_endings(lake, with_both_ends, changes)
+    with_endings = with_both_ends.join(endings, [*LINE, "key", "first_step"], "left")
+    locations = lake.spark.createDataFrame(
+        [(line.source, line.lineage, line.location) for line in lake.lines],
+        "source STRING, lineage STRING, location STRING",
     )
-    return map_cogroups(lives_with_ends, history, attribute, lake.schemas["spans"], "source")
+    history = revisions.join(F.broadcast(locations), LINE)
+    history = history.select(*LINE, "position", "commit", "time", "release", "location")
+    return map_cogroups(with_endings, history, attribute, lake.schemas["spans"], "source")
 
 
-def number_contents(revisions: DataFrame) -> DataFrame:
-    """Of neighbours with the same content the first, with its rank on the line."""
-    along = Window.partitionBy(*LINE).orderBy("position")
-    return revisions.where("NOT old_root <=> root").withColumn("rank", F.row_number().over(along))
+def number_steps(revisions: DataFrame) -> DataFrame:
+    """The revisions whose root is not `old_root`, numbered along each line from 1 in `step`."""
+    line = Window.partitionBy(*LINE).orderBy("position")
+    return revisions.where("NOT old_root <=> root").withColumn("step", F.row_number().over(line))
 
 
-def identify(kind: str) -> Column:
-    """What a message is known by: an RPC by its API key, any other by its name, or the last one that it got."""
-    is_rpc = F.col(kind).isin(*RPC) & F.col("api_key").isNotNull()
-    return F.when(is_rpc, F.concat_ws(" ", kind, "api_key")).otherwise(F.coalesce("last", "message_name"))
+def span_key(type_column: str, *columns: str) -> Column:
+    """An id that a finding or change has wherever its file lies, and whatever its message is called.
 
-
-def key(kind: str, *columns: str) -> Column:
-    """The same for a finding or change wherever its file lies, and whatever its message is called."""
-    return F.substring(F.sha2(F.concat_ws("\0", "rule", identify(kind), *columns), 256), 1, 32)
+    It is a digest of the rule, the message and some columns. An RPC is identified by its API key, any other message by
+    its name, or by the last name that it was given (`last_names`).
+    """
+    is_rpc = F.col(type_column).isin(*RPC_TYPES) & F.col("api_key").isNotNull()
+    name = F.coalesce("last_name", "message_name")
+    message = F.when(is_rpc, F.concat_ws(" ", type_column, "api_key")).otherwise(name)
+    return F.substring(F.sha2(F.concat_ws("\0", "rule", message, *columns), 256), 1, 32)
 
 
 def last_names(changes: DataFrame) -> DataFrame:
-    """By source, the last name of messages that were renamed, but for RPCs."""
-    renames = changes.where("kind = 'message-renamed'").where(~F.col("message_type").isin(*RPC))
-    old = F.get_json_object("old", "$.name").alias("old")
-    names = renames.select("source", "time", "position", old, F.col("message_name").alias("new"))
-    schema = StructType.fromDDL("source STRING, message_name STRING, last STRING")
-    return F.broadcast(map_groups(names, last_of_chain, cast(StructType, schema), "source"))
+    """The last name of each message that was renamed: `source`, `message_name` and `last_name`. RPCs are left out."""
+    old_name = F.get_json_object("old", "$.name").alias("old_name")
+    renames = (
+        changes.where("kind = 'message-renamed'")
+        .where(~F.col("message_type").isin(*RPC_TYPES))
+        .select("source", "time", "position", old_name, F.col("message_name").alias("new_name"))
+    )
+    schema = cast(StructType, StructType.fromDDL("source STRING, message_name STRING, last_name STRING"))
+    return F.broadcast(map_groups(renames, follow_renames, schema, "source"))
 
 
-def last_of_chain(renames: Sequence[Row]) -> Iterator[Row]:
-    """Old and new names of one source, each with the last name of its chain."""
+def follow_renames(renames: Sequence[Row]) -> Iterator[Row]:
+    """The rows of `last_names` of one source: of `A` renamed to `B` renamed to `C`, each has the last name `C`."""
     import networkx as nx
 
-    rows = sorted(renames, key=itemgetter("time", "position"))
-    newest = {row["new"]: at for at, row in enumerate(rows)}
-    for names in nx.connected_components(nx.Graph([(row["old"], row["new"]) for row in rows])):
-        last = max(names, key=lambda name: newest.get(name, -1))
-        yield from ({"source": rows[0]["source"], "message_name": name, "last": last} for name in names)
+    in_order = sorted(renames, key=itemgetter("time", "position"))
+    last_rename = {rename["new_name"]: index for index, rename in enumerate(in_order)}
+    graph = nx.Graph([(rename["old_name"], rename["new_name"]) for rename in in_order])
+    for names in nx.connected_components(graph):
+        last_name = max(names & last_rename.keys(), key=last_rename.__getitem__)
+        for name in names:
+            yield {"source": in_order[0]["source"], "message_name": name, "last_name": last_name}
 
 
-def findings_in_time(lake: Lake, contents: DataFrame, names: DataFrame) -> DataFrame:
-    """The lives of findings: from the `first` rank that has one to the one `after` the last."""
-    files, findings = lake.read("files"), lake.read("findings").where("rule IS NOT NULL")
-    alone = findings.where("tree IS NULL").drop("tree").join(files, ["name", "blob"])
-    kinds = lake.read("messages").select("blob", "type", "api_key")
-    by_tree = alone.unionByName(findings.where("tree IS NOT NULL")).join(kinds, "blob", "left")
+def finding_spans(lake: Lake, steps: DataFrame, names: DataFrame) -> DataFrame:
+    """The spans of findings: from `first_step`, which has the finding, to `step_after`, which no longer has it.
+
+    The other columns are those of the finding in the last step of the span.
+    """
+    findings = lake.read("findings").where("rule IS NOT NULL")
+    file_findings = findings.where("tree IS NULL").drop("tree").join(lake.read("files"), ["name", "blob"])
+    messages = lake.read("messages").select("blob", "type", "api_key")
+    tree_findings = file_findings.unionByName(findings.where("tree IS NOT NULL")).join(messages, "blob", "left")
     hint = F.when(F.col("instead") == "", "").otherwise(F.concat(F.lit("; write "), "instead"))
-    shown = F.struct(
-        F.expr(PATH).alias("path"),
-        "rule",
-        "severity",
-        "message_name",
-        F.concat("message", hint).alias("message"),
-        "blob",
+    message = F.concat("message", hint).alias("message")
+    details = F.struct(F.expr(PATH).alias("path"), "rule", "severity", "message_name", message, "blob")
+    step_findings = (
+        steps.join(lake.read("sets"), "root")
+        .join(tree_findings, "tree")
+        .join(names, ["source", "message_name"], "left")
+        .select(*LINE, "step", span_key("type", "place").alias("key"), details.alias("details"))
     )
-    rows = contents.join(lake.read("sets"), "root").join(by_tree, "tree")
-    rows = rows.join(names, ["source", "message_name"], "left")
-    rows = rows.select(*LINE, "rank", key("type", "place").alias("key"), shown.alias("shown"))
-    along = Window.partitionBy(*LINE, "key").orderBy("rank")
-    newest = F.min(F.struct(-F.col("rank"), "shown")).getField("shown").alias("shown")
-    islands = rows.withColumn("island", F.col("rank") - F.dense_rank().over(along)).groupBy(*LINE, "key", "island")
-    lives = islands.agg(F.min("rank").alias("first"), (F.max("rank") + 1).alias("after"), newest)
-    return lives.select(
-        *LINE, F.lit("finding").alias("what"), "key", "first", "after", F.lit("").alias("field"), "shown.*"
+    # Gaps and islands: along steps without a gap, the step and its rank among those of the key grow alike.
+    rank = F.dense_rank().over(Window.partitionBy(*LINE, "key").orderBy("step"))
+    islands = step_findings.withColumn("island", F.col("step") - rank).groupBy(*LINE, "key", "island")
+    newest_first = F.struct(-F.col("step"), "details")  # of findings with one key in one step, always the same is shown
+    rows = islands.agg(
+        F.min("step").alias("first_step"),
+        (F.max("step") + 1).alias("step_after"),
+        F.min_by("details", newest_first).alias("details"),
+    )
+    what, field = F.lit("finding").alias("what"), F.lit("").alias("field")
+    return rows.select(*LINE, what, "key", "first_step", "step_after", field, "details.*")
+
+
+def change_spans(changes: DataFrame, names: DataFrame) -> DataFrame:
+    """The spans of changes: each begins at the step that makes it (`first_step`), and has no end."""
+    return changes.join(names, ["source", "message_name"], "left").select(
+        *LINE,
+        F.lit("change").alias("what"),
+        span_key("message_type", "kind", "versions", "field").alias("key"),
+        F.col("step").alias("first_step"),
+        *("rule", "severity", "breaks", "message_name", "field", "path", "message"),
     )
 
 
-def changes_in_time(changes: DataFrame, names: DataFrame) -> DataFrame:
-    """Changes: each is the step to a rank, and has no end."""
-    rows = changes.join(names, ["source", "message_name"], "left")
-    about = ("rule", "severity", "breaks", "message_name", "field", "path", "message")
-    identity = key("message_type", "kind", "versions", "field").alias("key")
-    return rows.select(*LINE, F.lit("change").alias("what"), identity, F.col("rank").alias("first"), *about)
+def join_step(spans: DataFrame, steps: DataFrame, step_column: str, prefix: str, how: str) -> DataFrame:
+    """Spans with the revision of one of their steps: `introduced_position`, `introduced_commit` ... for a prefix."""
+    columns = [F.col(name).alias(f"{prefix}_{name}") for name in ("position", "commit", "time", "release", "root")]
+    return spans.join(steps.select(*LINE, F.col("step").alias(step_column), *columns), [*LINE, step_column], how)
 
 
-def at(lives: DataFrame, contents: DataFrame, rank: str, event: str, how: str) -> DataFrame:
-    """Lives with the revision at a rank."""
-    columns = (F.col(name).alias(f"{event}_{name}") for name in ("position", "commit", "time", "release", "root"))
-    return lives.join(contents.select(*LINE, F.col("rank").alias(rank), *columns), [*LINE, rank], how)
+def find_endings(lake: Lake, spans: DataFrame, changes: DataFrame) -> DataFrame:
+    """How the spans of findings `ended`, by the files of the first revision without the finding.
 
-
-def endings(lake: Lake, lives: DataFrame, changes: DataFrame) -> DataFrame:
-    """How findings ended, by what the first revision without them has under their path or message."""
-    messages = lake.read("messages").select("blob", F.col("message_name").alias("there"), "ignores")
-    there = lake.read("sets").join(lake.read("files"), "tree").join(messages, "blob", "left")
-    there = there.select(
-        F.col("root").alias("fixed_root"),
-        F.expr(PATH).alias("place"),
-        "there",
-        "ignores",
-        F.lit(True).alias("is_there"),
+    That are those with the path or the message of the finding. The key is (source, lineage, key, first_step).
+    """
+    messages = lake.read("messages").select("blob", F.col("message_name").alias("new_message_name"), "ignores")
+    new_files = (
+        lake.read("sets")
+        .join(lake.read("files"), "tree")
+        .join(messages, "blob", "left")
+        .select(F.col("root").alias("fixed_root"), F.expr(PATH).alias("new_path"), "new_message_name", "ignores")
+        .withColumn("has_file", F.lit(True))
     )
-    before = messages.select("blob", F.col("ignores").alias("ignored_before"))
-    dropped = changes.where("rule = 'compat/version-dropped'").select(
-        *LINE, F.col("position").alias("fixed_position"), "message_name", F.lit(True).alias("is_dropped")
+    old_ignores = messages.select("blob", F.col("ignores").alias("old_ignores"))
+    dropped_versions = (
+        changes.where("rule = 'compat/version-dropped'")
+        .select(*LINE, F.col("position").alias("fixed_position"), "message_name", F.lit(True).alias("is_dropped"))
+        .distinct()
     )
-    fixed = lives.where("what = 'finding' AND fixed_root IS NOT NULL").alias("life")
-    same = F.expr(
-        "life.fixed_root = there.fixed_root AND (path = place OR message_name = there AND message_name <> '')"
+    is_same_file = F.expr("path = new_path OR (message_name = new_message_name AND message_name <> '')")
+    ended_spans = spans.where("what = 'finding' AND fixed_root IS NOT NULL")
+    rows = (
+        ended_spans.alias("span")
+        .join(new_files.alias("file"), F.expr("span.fixed_root = file.fixed_root") & is_same_file, "left")
+        .join(old_ignores, "blob", "left")
+        .join(dropped_versions, [*LINE, "fixed_position", "message_name"], "left")
     )
-    rows = fixed.join(there.alias("there"), same, "left").join(before, "blob", "left")
-    rows = rows.join(dropped.distinct(), [*LINE, "fixed_position", "message_name"], "left")
-    is_hidden = F.expr("array_contains(ignores, rule) AND NOT array_contains(coalesce(ignored_before, array()), rule)")
+    is_suppressed = "array_contains(ignores, rule) AND NOT array_contains(coalesce(old_ignores, array()), rule)"
     ended = (
-        F.when(~F.coalesce(F.bool_or("is_there"), F.lit(False)), "message removed")
+        F.when(F.bool_or("has_file").isNull(), "message removed")
         .when(F.bool_or("is_dropped"), "version removed")
-        .when(F.bool_or(is_hidden), "suppressed")
+        .when(F.bool_or(F.expr(is_suppressed)), "suppressed")
         .otherwise("fixed")
     )
-    return rows.groupBy(*LINE, "key", "first").agg(ended.alias("ended"))
+    return rows.groupBy(*LINE, "key", "first_step").agg(ended.alias("ended"))

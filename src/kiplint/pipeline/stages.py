@@ -1,4 +1,4 @@
-"""The stages in their order: each reads tables, and its rows are one commit of a table."""
+"""The stages of a run in their order. Each makes rows out of tables, and commits them to a table of its name."""
 
 from __future__ import annotations
 
@@ -16,31 +16,33 @@ from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.matrix import matrix
 from kiplint.pipeline.messages import messages
 from kiplint.pipeline.rules import Rules
-from kiplint.pipeline.session import cancel, first_line, what_to_check
+from kiplint.pipeline.session import cancel, first_line
 from kiplint.pipeline.spans import spans
 
 Problems = dict[tuple[str, str], str]
 """Why lines of history cannot be read, by source and lineage."""
-Tell = Callable[[str, int, float], None]
-"""Called after a stage, with its name, how many rows it has added, and the seconds that it took."""
+OnStage = Callable[[str, int, float], None]
+"""Called after a stage with its name, the number of rows that it has added, and the seconds that it took."""
 
 
 def run_stages(
-    lake: Lake, changed_lines: Sequence[Line], unread_lines: Sequence[Line], rules: Rules, tell: Tell
+    lake: Lake, changed_lines: Sequence[Line], unread_lines: Sequence[Line], rules: Rules, on_stage: OnStage
 ) -> Problems:
-    """Run all stages for the lines that have changed; the lake has no revisions of the `unread_lines` yet.
+    """Run all stages for the lines that have changed, and return why some of the unread lines cannot be read.
 
-    Stages of one group run at the same time, as the tasks of one alone do not keep all cores busy. Raises
-    UsageError for a stage that fails.
+    The lake lacks revisions of the `unread_lines`. Raises UsageError for a stage that fails.
     """
     problems: Problems = {}
-    names = {line.source for line in changed_lines}
+    sources = {line.source for line in changed_lines}
 
     def read() -> int:
-        count, failures = ingest(lake, unread_lines) if unread_lines else (0, {})
-        problems.update(failures)
+        if not unread_lines:
+            return 0
+        count, new_problems = ingest(lake, unread_lines)
+        problems.update(new_problems)
         return count
 
+    # Stages of one group run at the same time, as the tasks of one alone do not use all cores.
     groups: Sequence[dict[str, Callable[[], int]]] = (
         {"revisions": read},
         {
@@ -49,31 +51,32 @@ def run_stages(
             "changes": lambda: lake.add("changes", changes(lake, rules), rules.id),
         },
         {
-            "spans": lambda: lake.replace("spans", spans(lake, names), names),
+            "spans": lambda: lake.replace("spans", spans(lake, sources), sources),
             "matrix": lambda: lake.add("matrix", matrix(lake, rules), rules.id),
-            "drift": lambda: lake.overwrite("drift", drift(lake)),
+            "drift": lambda: lake.replace("drift", drift(lake)),
         },
     )
     for group in groups:
         with ThreadPoolExecutor(len(group)) as pool:
-            futures = [pool.submit(_run, lake, name, stage, tell) for name, stage in group.items()]
+            futures = [pool.submit(_run_stage, name, stage, on_stage) for name, stage in group.items()]
             try:
                 for future in futures:
                     future.result()
             except BaseException:
-                cancel(lake.spark)  # the stages beside the one that failed
+                cancel(lake.spark)  # the other stages of the group
                 raise
         lake.spark.catalog.clearCache()
     return problems
 
 
-def _run(lake: Lake, name: str, stage: Callable[[], int], tell: Tell) -> None:
+def _run_stage(name: str, stage: Callable[[], int], on_stage: OnStage) -> None:
+    """Run one stage, which returns the number of its rows. Raises UsageError, in one line, where it fails."""
     start = time.perf_counter()
     try:
-        rows = stage()
+        row_count = stage()
     except (UsageError, OSError):
         raise
     except Exception as error:
-        problem = first_line(error)
-        raise UsageError(f"stage {name} fails: {problem}; {what_to_check(problem)}") from error
-    tell(name, rows, time.perf_counter() - start)
+        remedy = "--debug shows the stack; if a table is damaged, delete the folder of the table, and run again"
+        raise UsageError(f"stage {name} fails: {first_line(error)}; {remedy}") from error
+    on_stage(name, row_count, time.perf_counter() - start)

@@ -68,12 +68,6 @@ SELECT source, lineage, event, position, commit, time, release, before_first_rel
   message_name, field, path, message, author, subject, pull_request, kips, "by"
 FROM ends LEFT JOIN authors USING (source, lineage, position);
 
--- How many requests does each set of a revision have, and how many of them have request header 3 (KIP-1313)?
-CREATE VIEW rollout AS
-SELECT source, lineage, position, commit, time, release, directory, count(*) AS rpcs,
-  count(*) FILTER (list_bool_or(list_transform(headers, lambda h: h.header >= 3 AND h.lowest <= highest))) AS adopted
-FROM set_messages WHERE type = 'request' AND lowest IS NOT NULL GROUP BY ALL;
-
 -- Which open findings of forks had upstream too, and has no longer? A branch has a fix before a release has it.
 CREATE VIEW fixed_upstream AS
 WITH lines AS (

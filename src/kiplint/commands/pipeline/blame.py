@@ -1,6 +1,8 @@
 """`kiplint pipeline blame`."""
 
-from typing import Annotated, Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +12,9 @@ from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import matches
 from kiplint.text.words import did_you_mean
+
+if TYPE_CHECKING:
+    from kiplint.pipeline.answers import Answers
 
 EVENTS = """
 SELECT source, lineage, time, commit, "by", coalesce(release, if(before_first_release, 'before the first',
@@ -34,20 +39,25 @@ def command(
 
     Findings that came and how they ended, and changes, each with its commit and the first release that has it.
     """
-    tables = open_lake(lake)
-    column, names = subjects(tables, subject)
-    events = tables.rows(EVENTS.format(column), [names])
-    return present(output_format, {"events": events}, {"events": subject}, "no findings and no changes")
+    answers = open_lake(lake)
+    column, names = find_subject(answers, subject)
+    events = answers.rows(EVENTS.format(column), [names])
+    return present(output_format, {"events": events}, {"events": subject})
 
 
-def subjects(lake: Any, subject: str) -> tuple[str, list[str]]:
-    """The column of `events` that a subject is about, and what it means there. Raises UsageError for an unknown one."""
+def find_subject(answers: Answers, subject: str) -> tuple[str, list[str]]:
+    """The column of `events` that a subject is about, and its values there: `("rule", ["tags/gap", ...])` for `tags`.
+
+    Raises UsageError for an unknown subject.
+    """
     rules = [rule.id for rule in configure(config={}).all_rules()]
-    if rules_meant := [rule for rule in rules if matches(subject, rule)]:
-        return "rule", rules_meant
-    names = [name for (name,) in lake.rows("SELECT DISTINCT message_name FROM messages").values if name]
-    ends = ("", "request", "response", "key", "value")
-    if names_meant := [name for name in names if name.lower() in [subject.lower() + end for end in ends]]:
-        return "message_name", names_meant
+    matching_rules = [rule for rule in rules if matches(subject, rule)]
+    if matching_rules:
+        return "rule", matching_rules
+    names = [name for (name,) in answers.rows("SELECT DISTINCT message_name FROM messages").values if name]
+    spellings = {subject.lower() + suffix for suffix in ("", "request", "response", "key", "value")}
+    matching_names = [name for name in names if name.lower() in spellings]
+    if matching_names:
+        return "message_name", matching_names
     hint = did_you_mean(subject, names) or did_you_mean(subject, rules)
     raise UsageError(f"no message and no rule is called {subject}{hint}")

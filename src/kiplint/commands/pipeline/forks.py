@@ -40,10 +40,10 @@ def command(
     A row for each line of a fork, the worst first. `own` counts messages with versions that upstream never had,
     `collisions` those with a version that upstream has otherwise, `behind` upstream's changes since the base.
     """
-    tables = open_lake(lake)
+    lake_answers = open_lake(lake)
     queries = QUERIES if fork else {"forks": QUERIES["forks"]}
-    answers = {name: tables.rows(sql, [fork]) for name, sql in queries.items()}
+    answers = {name: lake_answers.rows(sql, [fork]) for name, sql in queries.items()}
     if fork and not answers["forks"].values:
-        names = [name for (name,) in tables.rows("SELECT DISTINCT source FROM forks").values]
+        names = [name for (name,) in lake_answers.rows("SELECT DISTINCT source FROM forks").values]
         raise UsageError(f"the lake has no fork {fork}{did_you_mean(fork, names)}")
-    return present(output_format, answers, TITLES, "none" if fork else "the lake has upstream only")
+    return present(output_format, answers, TITLES)

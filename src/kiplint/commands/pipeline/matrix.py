@@ -41,12 +41,12 @@ def command(
     """
     if client and not broker:
         raise UsageError(f"matrix takes no release, or two: the client {client} and a broker")
-    tables = open_lake(lake)
+    answers = open_lake(lake)
     if not client:
         titles = {"pairs": "Clients and the brokers with which they cannot use all RPCs"}
-        return present(output_format, {"pairs": tables.rows(PAIRS)}, titles)
-    names = [name for (name,) in tables.rows("SELECT DISTINCT client FROM release_matrix").values]
+        return present(output_format, {"pairs": answers.rows(PAIRS)}, titles)
+    names = [name for (name,) in answers.rows("SELECT DISTINCT client FROM release_matrix").values]
     for release in {client, broker} - {*names}:
         raise UsageError(f"the lake has no release {release}{did_you_mean(release, names, numbered=False)}")
     titles = {"rpcs": f"{client} as client, {broker} as broker"}
-    return present(output_format, {"rpcs": tables.rows(CELLS, [client, broker])}, titles)
+    return present(output_format, {"rpcs": answers.rows(CELLS, [client, broker])}, titles)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 
 from kiplint.cli.options import LakeArgument
+from kiplint.cli.process import CLEAN
 from kiplint.commands.pipeline.text import cell, open_lake, present
 from kiplint.text.words import plural
 
@@ -51,8 +52,9 @@ TITLES = {
 }
 """The titles of the tables, in their order."""
 WIDTH, TOP, BOTTOM = 600, 10, 110
-"""Of a plot, in its own units."""
+"""The width of a plot, and the heights of its greatest value and of 0, in its own units."""
 LOOKS = {"errors": "error", "warnings": "warning"}
+"""How the page shows a column of the history."""
 EPILOG = """\b
 Examples:
   kiplint pipeline report lake
@@ -67,15 +69,16 @@ def command(
 
     The page also has the open findings of each line of history over time.
     """
-    tables = open_lake(lake)
-    answers = {name: tables.rows(sql) for name, sql in QUERIES.items()}
+    lake_answers = open_lake(lake)
+    answers = {name: lake_answers.rows(sql) for name, sql in QUERIES.items()}
     if output_format == "html":
         write_report(sys.stdout, answers)
+        return CLEAN
     return present(output_format, answers, {name: title for name, title in TITLES.items() if answers[name].values})
 
 
 def write_report(out: TextIO, answers: Mapping[str, Rows]) -> None:
-    """Write the page of a report by its answers."""
+    """Write the page of a report, whose `answers` are those to `QUERIES` by their names."""
     from kiplint.render.page import Row, Section, Table, write_page
     from kiplint.render.report import Verdict
 
@@ -87,29 +90,36 @@ def write_report(out: TextIO, answers: Mapping[str, Rows]) -> None:
     plots = list(_plots(answers["history"].records))
     errors = sum(row["errors"] for row in answers["findings"].records)
     breaks = sum(row["release"] is not None for row in answers["breaks"].records)
+    sources = dict.fromkeys(row["source"] for row in answers["sources"].records)
     sentence = f"{plural(errors, 'open error')}, and {plural(breaks, 'commit')} with breaks that a release has."
     write_page(
         out,
         command="pipeline report",
-        title=f"History of {', '.join(dict.fromkeys(row['source'] for row in answers['sources'].records))}",
+        title=f"History of {', '.join(sources)}",
         verdict=Verdict.of(sentence, (), "`kiplint pipeline blame LAKE MESSAGE` names the commits."),
         sections=[Section("over-time", "Over time", plots), Section("report", "Report", tables, ())],
     )
 
 
 def _plots(history: Sequence[Mapping[str, Any]]) -> Iterator[Plot]:
+    """A plot for each line of history with its open errors and warnings over time.
+
+    `history` is the answer of this name in `QUERIES`: a record for each revision, the oldest of a line first.
+    """
     from kiplint.render.page import Plot, PlotLine
 
-    for line, group in groupby(history, key=lambda row: (row["source"], row["lineage"])):
-        states = list(group)
-        first, last = states[0]["time"], states[-1]["time"]
-        scale = WIDTH / ((last - first).total_seconds() or 1)
-        places = [round((state["time"] - first).total_seconds() * scale, 1) for state in states]
-        most = max(1, *(state[name] for state in states for name in LOOKS))
-        lines = []
-        for name, look in LOOKS.items():
-            heights = [BOTTOM - state[name] * (BOTTOM - TOP) / most for state in states]
-            points = " ".join(f"{place:g},{height:.1f}" for place, height in zip(places, heights, strict=True))
-            lines.append(PlotLine(f"{name}: {states[-1][name]:,}", look, points))
-        marks = [(place, state["release"]) for place, state in zip(places, states, strict=True) if state["release"]]
-        yield Plot(f"Open findings of {' '.join(line)}", lines, most, cell(first), cell(last), marks)
+    revisions_by_line: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for record in history:
+        revisions_by_line[f"{record['source']} {record['lineage']}"].append(record)
+    for line, revisions in revisions_by_line.items():
+        first, last = revisions[0]["time"], revisions[-1]["time"]
+        scale = WIDTH / ((last - first).total_seconds() or 1)  # a line of one revision has no duration
+        xs = [round((revision["time"] - first).total_seconds() * scale, 1) for revision in revisions]
+        most = max(1, *(revision[column] for revision in revisions for column in LOOKS))
+        plot_lines = []
+        for column, look in LOOKS.items():
+            ys = [BOTTOM - revision[column] * (BOTTOM - TOP) / most for revision in revisions]
+            points = " ".join(f"{x:g},{y:.1f}" for x, y in zip(xs, ys, strict=True))
+            plot_lines.append(PlotLine(f"{column}: {revisions[-1][column]:,}", look, points))
+        releases = [(x, rev["release"]) for x, rev in zip(xs, revisions, strict=True) if rev["release"]]
+        yield Plot(f"Open findings of {line}", plot_lines, most, cell(first), cell(last), releases)

@@ -1,7 +1,6 @@
 """`kiplint pipeline run`."""
 
 import traceback
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +8,6 @@ import typer
 
 from kiplint.cli.process import CLEAN, FINDINGS, warn
 from kiplint.commands.pipeline.text import need
-from kiplint.text.words import first_of
 
 EPILOG = """\b
 Examples:
@@ -57,21 +55,19 @@ def command(
     from kiplint.pipeline.run import run
 
     def session() -> Any:
-        from kiplint.pipeline.session import open_session, read_conf  # once it is known that there is work
+        from kiplint.pipeline.session import open_session, read_conf  # imports Spark, which not every run needs
 
-        return open_session(master, remote, read_conf(tuple(conf or ())))
+        return open_session(master, remote, read_conf(conf or ()))
 
-    def begin(lines: Sequence[Any]) -> None:
+    def print_stage(stage: str, row_count: int, seconds: float) -> None:
         if not quiet:
-            warn(f"reading {first_of([' '.join(line.key) for line in lines], 10)} into {out}")
+            print(f"{stage:<10} {seconds:6.1f} s  {row_count:,} new rows", flush=True)
 
-    def tell(stage: str, rows: int, seconds: float) -> None:
-        if not quiet:
-            print(f"{stage:<10} {seconds:6.1f} s  {rows:,} new rows", flush=True)
-
+    if not quiet:
+        warn(f"reading histories into {out}")
     try:
-        lake = Path(out).absolute()
-        problems = run(lake, session, begin, tell, sources or (), drop or (), upstream=upstream, config=config)
+        path = Path(out).absolute()
+        problems = run(path, session, print_stage, sources or (), drop or (), upstream=upstream, config=config)
     except Exception:
         if debug:
             traceback.print_exc()

@@ -1,4 +1,4 @@
-"""What the commands that ask a lake share: opening it, and writing an answer as text or JSON."""
+"""What the commands that query a lake share: opening it, and writing an answer as text or JSON."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from kiplint.text.show import printable
 if TYPE_CHECKING:
     from kiplint.pipeline.answers import Answers, Rows
 
-MOST_ROWS = 1000
-"""How many rows of a table are written as text; JSON has all."""
-COMMIT = re.compile("[0-9a-f]{40}")
+COMMIT_ID = re.compile("[0-9a-f]{40}")
 
 
 def need(*packages: str) -> None:
@@ -31,46 +29,51 @@ def need(*packages: str) -> None:
 
 
 def open_lake(path: str) -> Answers:
-    """A lake, to be asked without Spark. Raises UsageError where there is none."""
+    """A lake, to be queried without Spark. Raises UsageError where there is none."""
     need("duckdb", "deltalake", "pyarrow")
     from kiplint.pipeline.answers import Answers
 
     return Answers(Path(path))
 
 
-def present(form: str, answers: Mapping[str, Rows], titles: Mapping[str, str], nothing: str = "none") -> int:
-    """Write answers to standard output: all as JSON by their names, or as tables those that have a title."""
-    if form == "json":
+def present(output_format: str, answers: Mapping[str, Rows], titles: Mapping[str, str]) -> int:
+    """Write answers to standard output: all as JSON by their names, or as text those that have a title.
+
+    Returns the exit code of the command.
+    """
+    if output_format == "json":
         document = {"version": 1, **{name: rows.records for name, rows in answers.items()}}
-        sys.stdout.write(json.dumps(document, default=_plain, indent=2) + "\n")
-    elif form == "text":
-        for name in [name for name in titles if name in answers]:
-            _write_table(titles[name], answers[name], nothing)
+        sys.stdout.write(json.dumps(document, default=_json_value, indent=2) + "\n")
+    else:
+        for name, title in titles.items():
+            if name in answers:
+                _write_table(title, answers[name])
     return CLEAN
 
 
-def _plain(value: object) -> object:
+def _json_value(value: object) -> object:
+    """A value of DuckDB as one that JSON has."""
     if isinstance(value, date):
         return value.isoformat()
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
-def _write_table(title: str, rows: Rows, nothing: str) -> None:
+def _write_table(title: str, rows: Rows) -> None:
     """Write a table below its title, fitted to the terminal."""
     color = use_color(sys.stdout)
-    cells = [[(cell(value), "") for value in row] for row in rows.values[:MOST_ROWS]]
+    cells = [[(cell(value), "") for value in row] for row in rows.values]
     lines = [paint(printable(title), BOLD, color)] if title else []
-    lines += table(rows.columns, cells, color, width_of(sys.stdout)) or [f"  {nothing}"]
-    if len(rows.values) > MOST_ROWS:
-        lines.append(f"  and {len(rows.values) - MOST_ROWS:,} more rows, which JSON has")
+    lines += table(rows.columns, cells, color, width_of(sys.stdout)) or ["  none"]
     sys.stdout.writelines(f"{line}\n" for line in (*lines, ""))
 
 
 def cell(value: object) -> str:
-    """A value as text: a time is its day, a commit has ten digits."""
-    if value is None or isinstance(value, date):
-        return f"{value:%Y-%m-%d}" if value else ""
+    """A value as text: of a time its day, of a commit id ten digits, and nothing for null."""
+    if value is None:
+        return ""
+    if isinstance(value, date):
+        return f"{value:%Y-%m-%d}"
     if isinstance(value, list | dict):
-        return json.dumps(value, default=_plain)
+        return json.dumps(value, default=_json_value)
     text = f"{value:,}" if type(value) is int else str(value)
-    return text[:10] if COMMIT.fullmatch(text) else text
+    return text[:10] if COMMIT_ID.fullmatch(text) else text
