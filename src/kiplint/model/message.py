@@ -14,7 +14,7 @@ from kiplint.model import notes
 from kiplint.model.fields import Container, Field, Struct, find_duplicates
 from kiplint.model.headers import API_VERSIONS, HeaderRange, derived_map, header_map, header_ranges_of
 from kiplint.model.notes import Note, notes_of
-from kiplint.model.schemas import SchemaSet
+from kiplint.model.schemas import SUFFIXES, SchemaSet
 from kiplint.model.spec import MessageSpec, optional_range, required_range, value_or
 from kiplint.text.decode import Problem
 from kiplint.versions import Interval, VersionRange
@@ -135,7 +135,7 @@ class Message(Container):
     @cached_property
     def suffix(self) -> str:
         """The suffix that the type requires (Request, Response, Key, Value), or empty."""
-        return _SUFFIXES.get(self.type, "")
+        return SUFFIXES.get(self.type, "")
 
     @cached_property
     def base_name(self) -> str:
@@ -371,14 +371,6 @@ class Message(Container):
     def is_in_flux(self) -> bool:
         """Whether a comment states that the message may still change incompatibly."""
         return notes.is_in_flux(self.data)
-
-
-_SUFFIXES: Final = {
-    "request": "Request",
-    "response": "Response",
-    "coordinator-key": "Key",
-    "coordinator-value": "Value",
-}
 
 
 def rpc_of(name: str) -> str:

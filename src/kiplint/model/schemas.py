@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -20,10 +19,7 @@ FROZEN: Final = {"SaslHandshake": VersionRange.of(0, 1)}
 
 
 class Rpc:
-    """A request and a response with the same API key, or the one that exists.
-
-    Coordinator keys and values pair in the same way.
-    """
+    """A request and a response with the same API key, or the one that exists; or a coordinator key and its value."""
 
     api_key: int
     """The API key."""
@@ -31,6 +27,10 @@ class Rpc:
     """The request (or coordinator key), None when the set has none."""
     response: Message | None
     """The response (or coordinator value), None when the set has none."""
+    name: str
+    """The name without Request or Response (Key or Value)."""
+    rpc_name: str
+    """The RPC by its API key: Kafka's name where rules protect that RPC, else its own."""
     may_be_partial: bool
     """Whether a missing message means nothing: the set is a single file, or it may be in an unreadable file."""
 
@@ -42,16 +42,8 @@ class Rpc:
         self.response = response
         self.may_be_partial = may_be_partial
         self._messages = [message for message in (request, response) if message]
-
-    @cached_property
-    def name(self) -> str:
-        """The name without Request or Response (Key or Value)."""
-        return self._messages[0].base_name if self._messages else ""
-
-    @cached_property
-    def rpc_name(self) -> str:
-        """The RPC by its API key: Kafka's name where rules protect that RPC, else its own."""
-        return self._messages[0].rpc_name if self._messages else ""
+        self.name = self._messages[0].base_name
+        self.rpc_name = self._messages[0].rpc_name
 
     @cached_property
     def is_pair(self) -> bool:
@@ -61,7 +53,7 @@ class Rpc:
     @cached_property
     def is_coordinator(self) -> bool:
         """Whether the pair is a coordinator record's key and value, not an RPC."""
-        return any(message.type.startswith("coordinator") for message in self._messages[:1])
+        return self._messages[0].type.startswith("coordinator")
 
     @cached_property
     def is_dead(self) -> bool:
@@ -75,7 +67,7 @@ class Rpc:
 
     @cached_property
     def lagging(self) -> Message | None:
-        """The message whose versions end lower; the response when both end alike; None unless both exist."""
+        """The message whose versions end lower, the response when both end with the same; None unless both exist."""
         if self.request is None or self.response is None:
             return None
         return self.request if self.request.valid.highest < self.response.valid.highest else self.response
@@ -96,40 +88,41 @@ class Rpc:
         return self._changed_message("name") or self.request
 
     def _changed_message(self, attribute: str) -> Message | None:
+        """The only one of the two messages in which a fact, such as `valid`, differs from the base; else None."""
         changed = [
             message
             for message in self._messages
             if message.former is None or getattr(message, attribute) != getattr(message.former, attribute)
         ]
-        return changed[0] if len(changed) == 1 and self.is_pair else None
+        return changed[0] if self.is_pair and len(changed) == 1 else None
 
     @cached_property
     def namesake(self) -> Message | None:
-        """Of a request or response alone: the other message by name, where it has another API key; else None."""
-        message = self._messages[0] if len(self._messages) == 1 else None
-        return message.schemas.partner_by_name(message) if message else None
+        """Where only one message has this API key: the message whose name makes it the other one; else None."""
+        return None if self.is_pair else self._messages[0].schemas.partner_by_name(self._messages[0])
 
 
-_PLACES = {
-    "request": ("request", 0),
-    "response": ("request", 1),
-    "coordinator-key": ("coordinator", 0),
-    "coordinator-value": ("coordinator", 1),
+SUFFIXES: Final = {
+    "request": "Request",
+    "response": "Response",
+    "coordinator-key": "Key",
+    "coordinator-value": "Value",
 }
-_PARTNERS = {
-    "request": ("response", "Response"),
-    "response": ("request", "Request"),
-    "coordinator-key": ("coordinator-value", "Value"),
-    "coordinator-value": ("coordinator-key", "Key"),
+"""How the names of messages end, by type."""
+
+_PARTNER_TYPES: Final = {
+    "request": "response",
+    "response": "request",
+    "coordinator-key": "coordinator-value",
+    "coordinator-value": "coordinator-key",
 }
-_SUFFIXES = tuple(suffix for _, suffix in _PARTNERS.values())
 
 
 class SchemaSet:
     """The messages of one directory, as Kafka's generator takes them.
 
-    `single_file` means that a file stands for a set that is not known. `selected` are the files whose findings are
-    reported, None for all; `base` is the set that it is compared with.
+    `single_file` means that a file stands for a set that is not known. `selected` are the paths of the files whose
+    findings are reported, None for all; `base` is the set that it is compared with.
     """
 
     messages: tuple[Message, ...]
@@ -158,6 +151,7 @@ class SchemaSet:
         for message in messages:
             message.schemas = self
         if base is not None:
+            # Messages of the base's names come first: `by_name`, which finds renamed ones, asks what the base has.
             for message in sorted(messages, key=lambda message: message.name not in base.by_name):
                 message.former = base.former_of(message)
 
@@ -166,9 +160,10 @@ class SchemaSet:
     @cached_property
     def by_name(self) -> dict[str, Message]:
         """The messages by name; of several with the same name, the probable original."""
-        if len({message.name for message in self.messages}) == len(self.messages):
-            return {message.name: message for message in self.messages}
-        return {message.name: message for message in _oldest_last(self.messages)}
+        originals: dict[str, Message] = {}
+        for message in sorted(self.messages, key=_originality_in_set, reverse=True):
+            originals.setdefault(message.name, message)
+        return originals
 
     def former_of(self, message: Message) -> Message | None:
         """The earlier state of a message of a later set: by name, else by API key if it was renamed."""
@@ -180,17 +175,17 @@ class SchemaSet:
     @cached_property
     def duplicate_names(self) -> dict[Message, Message]:
         """For messages whose name another has: the other, an older one if the base is known."""
-        others = find_duplicates(self.messages, lambda message: message.name, _right)
+        others = find_duplicates(self.messages, lambda message: message.name, _originality)
         return {self.messages[index]: other for index, other in others.items()}
 
     @cached_property
     def duplicate_keys(self) -> dict[Message, Message]:
         """For messages whose type and API key another has: the other, an older one if the base is known."""
-        others = find_duplicates(self._keyed, lambda message: (message.type, message.api_key), _right)
-        return {self._keyed[index]: other for index, other in others.items()}
+        others = find_duplicates(self._messages_with_key, lambda message: (message.type, message.api_key), _originality)
+        return {self._messages_with_key[index]: other for index, other in others.items()}
 
     @cached_property
-    def _keyed(self) -> list[Message]:
+    def _messages_with_key(self) -> list[Message]:
         return [message for message in self.messages if message.api_key is not None and not message.is_mistyped]
 
     @cached_property
@@ -207,54 +202,52 @@ class SchemaSet:
 
     @cached_property
     def rpcs(self) -> tuple[Rpc, ...]:
-        """The RPCs and the coordinator records, by API key."""
-        pairs: dict[tuple[str, int], list[Message | None]] = {}
-        for message in self._keyed:
-            kind, place = _PLACES.get(message.type, ("", 0))
-            if kind and message.api_key is not None:
-                pair = pairs.setdefault((kind, message.api_key), [None, None])
-                if pair[place] is None or self.key_owners.get((message.type, message.api_key), message) is message:
-                    pair[place] = message
-        return tuple(
-            Rpc(key, *pair, may_be_partial=self.is_single_file or self._may_be_incomplete(pair))
-            for (_, key), pair in sorted(pairs.items())
-        )
+        """The coordinator records, then the RPCs, each by API key."""
+        rpcs: list[Rpc] = []
+        for first_type, second_type in (("coordinator-key", "coordinator-value"), ("request", "response")):
+            for api_key in sorted({key for kind, key in self.key_owners if kind in (first_type, second_type)}):
+                first = self.key_owners.get((first_type, api_key))
+                second = self.key_owners.get((second_type, api_key))
+                may_be_partial = self.is_single_file or self._may_be_incomplete(first, second)
+                rpcs.append(Rpc(api_key, first, second, may_be_partial=may_be_partial))
+        return tuple(rpcs)
 
-    def _may_be_incomplete(self, pair: Sequence[Message | None]) -> bool:
-        """Whether the missing message may be in a file that cannot be read."""
-        message = pair[0] or pair[1]
-        if message is None or (pair[0] and pair[1]):
+    def _may_be_incomplete(self, first: Message | None, second: Message | None) -> bool:
+        """Whether one of two messages is missing that may be in a file that cannot be read, or have a wrong API key."""
+        message = first or second
+        if message is None or (first and second):
             return False
-        doubtful = self.unparsable_names | self.doubtful
-        return message.name in doubtful or any(message.base_name + suffix in doubtful for suffix in _SUFFIXES)
+        possible_names = {message.name, *(message.base_name + suffix for suffix in SUFFIXES.values())}
+        return not possible_names.isdisjoint(self._unidentified_names)
 
     @cached_property
-    def doubtful(self) -> frozenset[str]:
-        """The names of the messages that their API key does not identify."""
-        return frozenset(
-            message.name for message in self.messages if message.type not in ("header", "data") and message.is_doubtful
-        )
+    def _unidentified_names(self) -> frozenset[str]:
+        """The names of messages that cannot be read, or that their API key does not identify."""
+        messages = (message for message in self.messages if message.type not in ("header", "data"))
+        return self.unparsable_names | {message.name for message in messages if message.is_doubtful}
 
     def partner_by_name(self, message: Message) -> Message | None:
-        """The other message of an RPC or record by its name, or None."""
-        kind, suffix = _PARTNERS.get(message.type, ("", ""))
-        partner = self.by_name.get(message.base_name + suffix) if kind else None
-        return partner if partner and partner.type == kind else None
-
-    def key_of_partner(self, message: Message) -> int | None:
-        """The API key of that message, or None."""
-        partner = self.partner_by_name(message)
-        return partner.api_key if partner else None
+        """The other message of an RPC or coordinator record, found by its name, or None."""
+        partner_type = _PARTNER_TYPES.get(message.type)
+        if partner_type is None:
+            return None
+        partner = self.by_name.get(message.base_name + SUFFIXES[partner_type])
+        return partner if partner and partner.type == partner_type else None
 
     @cached_property
     def key_owners(self) -> dict[tuple[str, int], Message]:
         """The message of each message type and API key; of several, the probable original."""
-        owners = self._keyed
-        if len({(message.type, message.api_key) for message in owners}) < len(owners):
-            owners = _oldest_last(owners)
-            owners.sort(key=lambda message: message.api_key == self.key_of_partner(message))
-            owners.sort(key=lambda message: message.former is not None and message.former.api_key == message.api_key)
-        return {(message.type, message.api_key): message for message in owners if message.api_key is not None}
+
+        def rank(message: Message) -> tuple[bool, bool, int, bool, int]:
+            partner = self.partner_by_name(message)
+            had_key = message.former is not None and message.former.api_key == message.api_key
+            return (had_key, partner is not None and partner.api_key == message.api_key, *_originality_in_set(message))
+
+        owners: dict[tuple[str, int], Message] = {}
+        for message in sorted(self._messages_with_key, key=rank, reverse=True):
+            if message.api_key is not None:
+                owners.setdefault((message.type, message.api_key), message)
+        return owners
 
     @cached_property
     def next_api_key(self) -> int:
@@ -270,20 +263,24 @@ class SchemaSet:
 
     @cached_property
     def header_users(self) -> dict[tuple[str, int], int]:
-        """By message type and header version: how many live messages declare that header for a valid version."""
-        return Counter(
-            (message.type, header)
-            for message in self.messages
-            if message.is_rpc
-            for header in {entry.header for entry in message.header_ranges if entry.live and entry.header >= 0}
-        )
+        """By message type and header version: how many messages declare that header for a valid version."""
+        users: dict[tuple[str, int], int] = Counter()
+        for message in self.messages:
+            headers = {entry.header for entry in message.header_ranges if entry.live and entry.header >= 0}
+            for header in headers if message.is_rpc else ():
+                users[message.type, header] += 1
+        return users
 
     @cached_property
     def headerless(self) -> tuple[Message, ...]:
         """The live requests and responses without a header map; those whose findings are reported come first."""
-        live = (message for message in self.messages if message.is_rpc and message.valid)
-        headerless = [message for message in live if not message.header_ranges and not message.loses_header_ranges]
-        if (selected := self.selected) is not None:
+        headerless = [
+            message
+            for message in self._valid_messages
+            if message.is_rpc and not message.header_ranges and not message.loses_header_ranges
+        ]
+        selected = self.selected
+        if selected is not None:
             headerless.sort(key=lambda message: message.file not in selected)
         return tuple(headerless)
 
@@ -293,33 +290,35 @@ class SchemaSet:
         return self.is_single_file or any(message.declares_listeners for message in self.messages)
 
     @cached_property
-    def live_requests(self) -> int:
-        """How many requests have valid versions."""
-        return sum(message.type == "request" and bool(message.valid) for message in self.messages)
-
-    @cached_property
-    def throttled_responses(self) -> int:
-        """How many of the live responses have ThrottleTimeMs."""
-        live = (message for message in self.messages if message.type == "response" and message.valid)
-        return sum("ThrottleTimeMs" in message.by_name for message in live)
-
-    @cached_property
-    def listening_requests(self) -> int:
-        """How many of the live requests state their listeners, as all of Kafka's do since 2.8."""
-        return sum(
-            message.type == "request" and message.declares_listeners and bool(message.valid)
-            for message in self.messages
-        )
+    def _valid_messages(self) -> list[Message]:
+        return [message for message in self.messages if message.valid]
 
     @cached_property
     def live_messages(self) -> int:
         """How many messages have valid versions."""
-        return sum(bool(message.valid) for message in self.messages)
+        return len(self._valid_messages)
+
+    @cached_property
+    def live_requests(self) -> int:
+        """How many requests have valid versions."""
+        return len([message for message in self._valid_messages if message.type == "request"])
+
+    @cached_property
+    def throttled_responses(self) -> int:
+        """How many of the live responses have ThrottleTimeMs."""
+        responses = [message for message in self._valid_messages if message.type == "response"]
+        return len([response for response in responses if "ThrottleTimeMs" in response.by_name])
+
+    @cached_property
+    def listening_requests(self) -> int:
+        """How many of the live requests state their listeners, as all of Kafka's do since 2.8."""
+        requests = [message for message in self._valid_messages if message.type == "request"]
+        return len([request for request in requests if request.declares_listeners])
 
     @cached_property
     def flexible_messages(self) -> int:
         """How many of the live messages have `flexibleVersions`, as all of Kafka's do since 3.0."""
-        return sum(message.declares_flexible and bool(message.valid) for message in self.messages)
+        return len([message for message in self._valid_messages if message.declares_flexible])
 
     @cached_property
     def has_zookeeper(self) -> bool:
@@ -328,12 +327,11 @@ class SchemaSet:
         It then has a live RPC of a controller in ZooKeeper (API keys 4 to 7), or `zkBroker` serves a quarter of the
         requests that state their listeners.
         """
-        if any(
-            message.type == "request" and message.api_key in range(4, 8) and message.valid for message in self.messages
-        ):
+        if any(message.type == "request" and message.api_key in (4, 5, 6, 7) for message in self._valid_messages):
             return True
-        count = sum("zkBroker" in message.listeners for message in self.messages)
-        return count > 1 and 4 * count >= sum(bool(message.listeners) for message in self.messages)
+        listener_lists = [message.listeners for message in self.messages if message.listeners]
+        zookeeper_lists = [listeners for listeners in listener_lists if "zkBroker" in listeners]
+        return len(zookeeper_lists) > 1 and 4 * len(zookeeper_lists) >= len(listener_lists)
 
     @cached_property
     def own_words(self) -> int:
@@ -344,14 +342,13 @@ class SchemaSet:
 
 
 def partner(message: Message) -> Message | None:
-    """The other message of a request's or response's RPC, in the set that the message is in."""
+    """The other message of a request's or response's RPC by its API key, in the set that the message is in."""
     if not message.is_rpc or message.api_key is None:
         return None
-    other = "request" if message.type == "response" else "response"
-    return message.schemas.key_owners.get((other, message.api_key))
+    return message.schemas.key_owners.get((_PARTNER_TYPES[message.type], message.api_key))
 
 
-USUAL_FIELDS: Final = frozenset({"ErrorCode", "ErrorMessage", "ThrottleTimeMs"})
+_USUAL_FIELDS: Final = frozenset({"ErrorCode", "ErrorMessage", "ThrottleTimeMs"})
 """The fields that many unrelated messages have."""
 
 
@@ -359,13 +356,16 @@ def are_related(old: Message, new: Message) -> bool:
     """Whether two messages with one API key are one under two names; else one of them took the key of the other.
 
     They, or the other messages of their RPCs, share more than half of the words of the shorter name, or of
-    the fields of the smaller one, `USUAL_FIELDS` left out. So AlterIsr became AlterPartition.
+    the fields of the smaller one, the usual fields left out. So AlterIsr became AlterPartition.
     """
-    pairs = [(old, new), (partner(old), partner(new))]
-    return any(
-        before and after and (before.name == after.name or any(map(_share_most, _marks(before), _marks(after))))
-        for before, after in pairs
-    )
+    for before, after in ((old, new), (partner(old), partner(new))):
+        if before is None or after is None:
+            continue
+        if before.name == after.name or _share_most(_words_of_name(before), _words_of_name(after)):
+            return True
+        if _share_most(_unusual_fields(before), _unusual_fields(after)):
+            return True
+    return False
 
 
 def is_same(old: Message, new: Message) -> bool:
@@ -373,28 +373,32 @@ def is_same(old: Message, new: Message) -> bool:
     return old.name == new.name or (old.name not in new.schemas.by_name and are_related(old, new))
 
 
-def _marks(message: Message) -> tuple[Collection[str], Collection[str]]:
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]*|[a-z0-9]+", message.base_name)
-    return words, {field.name for field in message.all_fields} - USUAL_FIELDS
+def _words_of_name(message: Message) -> set[str]:
+    """`Alter`, `ISR` and `2` for AlterISR2Request."""
+    return {*re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]*|[a-z0-9]+", message.base_name)}
 
 
-def _share_most(first: Collection[str], second: Collection[str]) -> bool:
-    return 2 * len({*first} & {*second}) > min(len(first), len(second))
+def _unusual_fields(message: Message) -> set[str]:
+    return {field.name for field in message.all_fields} - _USUAL_FIELDS
 
 
-def _oldest_last(messages: Sequence[Message]) -> list[Message]:
-    """The messages by how old they look; of those that look alike, the first of the set comes last.
+def _share_most(first: set[str], second: set[str]) -> bool:
+    """Whether more than half of the smaller set is in both."""
+    return 2 * len(first & second) > min(len(first), len(second))
 
-    A copied file has another message's name, and older messages have more versions.
+
+def _originality(message: Message) -> tuple[int, bool]:
+    """How likely a message is the original of another with its name or API key: the higher, the likelier.
+
+    How much of it the base has counts most, then that its file has its name, as that of a copy has not.
     """
-    by_age = [*messages]
-    by_age.reverse()
-    by_age.sort(key=lambda message: (*_right(message), message.valid.highest))
-    return by_age
-
-
-def _right(message: Message) -> tuple[int, bool]:
-    """How much of a message the base has, 0 for a new message; and whether the file has its name."""
     former = message.former
-    similarity = 1 + (former.api_key == message.api_key) + (former.file_name == message.file_name) if former else 0
-    return similarity, message.file_stem == message.name
+    similarity_to_base = 0
+    if former:
+        similarity_to_base = 1 + (former.api_key == message.api_key) + (former.file_name == message.file_name)
+    return similarity_to_base, message.file_stem == message.name
+
+
+def _originality_in_set(message: Message) -> tuple[int, bool, int]:
+    """The same, and at last the highest version: an older message has more versions."""
+    return *_originality(message), message.valid.highest
