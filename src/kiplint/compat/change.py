@@ -11,7 +11,7 @@ import msgspec
 from kiplint.engine.finding import Location
 from kiplint.engine.language import register
 from kiplint.model.fields import Container, Field
-from kiplint.model.layout import Layout, Slot, describe, known_layout, layout
+from kiplint.model.layout import Layout, Slot, cached_layout, describe, layout
 from kiplint.model.message import Message
 from kiplint.model.schemas import partner
 from kiplint.versions import NONE, VersionRange
@@ -239,10 +239,10 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         if message is None:
             return {}
         if self.containers:
-            body = known_layout(self.containers[number], version, version in message.flexible)
+            body = cached_layout(self.containers[number], version, version in message.flexible)
             return {"layout": shown_layout(body, field)}
         if self.name == "tag-reused" and field:
-            return {"layout": shown_layout(known_layout(field.owner, version, flexible=True), field)}
+            return {"layout": shown_layout(cached_layout(field.owner, version, flexible=True), field)}
         if self.name in ("record-type-moved", "layout-changed") and number:  # the record type is the version of the old
             version = message.valid.lowest
         if self.name in ("record-type-moved", "layout-changed", "unstable-changed", "flexible-changed"):

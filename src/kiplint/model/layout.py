@@ -7,6 +7,7 @@ ever enumerated.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -56,29 +57,31 @@ def ranges_of(container: Container) -> Iterator[VersionRange]:
         yield from (field.versions, field.tagged, field.nullable, field.flexible)
 
 
+def _layout_ranges(message: Message) -> list[VersionRange]:
+    """Every range on whose bounds the layout of a message may change."""
+    containers = (message, *message.structs)
+    return [message.flexible, *(versions for container in containers for versions in ranges_of(container))]
+
+
 def intervals(message: Message) -> tuple[VersionRange, ...]:
     """The largest ranges of valid versions on which the message's layout does not change, lowest first."""
-    containers = (message, *message.structs)
-    ranges = [message.flexible, *(versions for container in containers for versions in ranges_of(container))]
-    parts: list[VersionRange] = []
-    previous: list[tuple[int, str, str, str]] = []
-    for part in boundaries(ranges, message.valid):
-        rows = list(lines(layout(message, part.lowest)))
-        if parts and rows == previous and parts[-1].highest + 1 == part.lowest:
-            parts[-1] |= part
+    merged: list[VersionRange] = []
+    previous_rows: list[tuple[int, str, str, str]] = []
+    for versions in boundaries(_layout_ranges(message), message.valid):
+        rows = list(lines(layout(message, versions.lowest)))
+        is_adjacent = bool(merged) and merged[-1].highest + 1 == versions.lowest
+        if is_adjacent and rows == previous_rows:
+            merged[-1] |= versions
         else:
-            parts.append(part)
-        previous = rows
-    return tuple(parts)
+            merged.append(versions)
+        previous_rows = rows
+    return tuple(merged)
 
 
 def headed_intervals(message: Message) -> tuple[VersionRange, ...]:
     """The largest ranges of valid versions on which neither the layout changes nor the header in front of it."""
-    parts = intervals(message)
-    if not message.is_rpc:
-        return parts
-    header_versions = (versions for versions, _ in header_map(message))
-    return tuple(boundaries([*parts, *header_versions], message.valid))
+    header_versions = [versions for versions, _ in header_map(message)] if message.is_rpc else []
+    return tuple(boundaries([*intervals(message), *header_versions], message.valid))
 
 
 def layout(
@@ -86,8 +89,8 @@ def layout(
 ) -> Layout:
     """The layout of a message or struct in one version.
 
-    `flexible` states whether the version is flexible; for a message, its own `flexibleVersions` decide. A struct inside
-    itself (see `outer`) has no body, so that every layout ends.
+    `flexible` states whether the version is flexible; for a message, its own `flexibleVersions` decide. `outer` are the
+    names of the structs around: a struct inside itself has no body, so that every layout ends.
     """
     if flexible is None:
         flexible = isinstance(container, Message) and version in container.flexible
@@ -99,13 +102,8 @@ def layout(
     return Layout(slots, tuple(slot(field, version, flexible, outer) for field in tagged))
 
 
-def known_layout(container: Container, version: int, flexible: bool | None = None) -> Layout:
-    """The same as `layout`; the last result is kept, for many questions about a version after the other."""
-    layouts: dict[tuple[int, bool | None], Layout] = vars(container).setdefault("_layouts", {})
-    if (version, flexible) not in layouts:
-        layouts.clear()
-        layouts[version, flexible] = layout(container, version, flexible)
-    return layouts[version, flexible]
+cached_layout = lru_cache(maxsize=4)(layout)
+"""The same as `layout`, for many questions in a row about one version of a message."""
 
 
 def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = frozenset()) -> Slot:
@@ -122,19 +120,17 @@ def unfolded_size(container: Container, most: int) -> tuple[int, int]:
 
     Stops above `most` fields and below `UNFOLDED_LEVELS` structs.
     """
-    path: list[str] = []
-    waiting = [iter(container.fields)]
-    count, deepest = len(container.fields), 0
+    count = deepest = 0
+    waiting: list[tuple[Container, frozenset[str]]] = [(container, frozenset())]
     while waiting and count <= most and deepest <= UNFOLDED_LEVELS:
-        field = next(waiting[-1], None)
-        if field is None:
-            waiting.pop()
-            del path[-1:]
-        elif field.is_struct and field.element_type not in path and field.struct:
-            path.append(field.element_type)
-            waiting.append(iter(field.struct.fields))
-            count += len(field.struct.fields)
-            deepest = max(deepest, len(path))
+        container, outer = waiting.pop()
+        count += len(container.fields)
+        deepest = max(deepest, len(outer))
+        waiting += [
+            (field.struct, outer | {field.element_type})
+            for field in container.fields
+            if field.is_struct and field.element_type not in outer and field.struct
+        ]
     return count, deepest
 
 
@@ -143,13 +139,14 @@ def exceeded_limit(message: Message) -> Limit | None:
     fields, depth = unfolded_size(message, UNFOLDED_FIELDS)
     if depth > UNFOLDED_LEVELS:
         return UNFOLDED_LEVELS
-    if message.valid and fields * (message.valid.highest + 1) > UNFOLDED_FIELDS:  # else need not count the layouts
-        ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
-        fields *= len(list(boundaries(ranges, message.valid))) or 1
+    most_layouts = message.valid.highest + 1
+    if fields * most_layouts > UNFOLDED_FIELDS:  # only then it is worth the time to count the different layouts
+        fields *= max(len(list(boundaries(_layout_ranges(message), message.valid))), 1)
     return UNFOLDED_FIELDS if fields > UNFOLDED_FIELDS else None
 
 
 Tokens = tuple[Any, ...]
+"""Encodings in order: `("int32", ("compact", True), "tags")` for an int32, a compact nullable string, and tags."""
 
 
 def tokens(body: Layout, *, plain: bool = False) -> Tokens:
@@ -165,26 +162,32 @@ def tokens(body: Layout, *, plain: bool = False) -> Tokens:
 def slot_tokens(slot: Slot, *, plain: bool = False) -> Tokens:
     """The tokens of a field. A struct that is not in an array and cannot be null has only the tokens of its fields."""
     compact = slot.compact and not plain
+    if slot.array:
+        element = msgspec.structs.replace(slot, array=False, nullable=False)
+        return (("array", compact, slot.nullable, slot_tokens(element, plain=plain)),)
     if slot.kind != "struct":
-        inner: Tokens = (_primitive(slot.kind, compact, slot.nullable and not slot.array),)
-    else:
-        inner = tokens(slot.body, plain=plain) if slot.body else ("recursion",)
-        inner = (("maybe", inner),) if slot.nullable and not slot.array else inner
-    return (("array", compact, slot.nullable, inner),) if slot.array else inner
+        return (_primitive_token(slot.kind, compact, slot.nullable),)
+    struct_tokens = tokens(slot.body, plain=plain) if slot.body else ("recursion",)
+    return (("maybe", struct_tokens),) if slot.nullable else struct_tokens
 
 
-def _primitive(kind: str, compact: bool, nullable: bool) -> Any:
+def _primitive_token(kind: str, compact: bool, nullable: bool) -> str | tuple[str, bool]:
+    """Equal for equal bytes: a fixed-size type, or the kind of length before the bytes and whether null is possible."""
     if kind not in SIZED:
         return kind
-    # A compact length is one unsigned varint whatever it counts; the old ones are two bytes for strings, else four.
-    return ("compact" if compact else "string" if kind == "string" else "bytes", nullable)
+    if compact:  # the length is one unsigned varint whatever it counts
+        return ("compact", nullable)
+    length_is_short = kind == "string"  # two bytes, else four
+    return ("string" if length_is_short else "bytes", nullable)
 
 
 class Encoding(NamedTuple):
-    """The bytes of one version, with the tags of every tag section in the order of the sections."""
+    """The bytes of one version or of one tagged field."""
 
     tokens: Tokens
+    """The encodings in order; a tag section is one token."""
     sections: tuple[Mapping[int, Encoding], ...]
+    """For each tag section, in the order of the bytes: the encoding of each tag."""
 
     def agrees_with(self, other: Encoding) -> bool:
         """Whether each side reads what the other writes. A tag that only one side has is skipped (KIP-482)."""
@@ -197,12 +200,11 @@ class Encoding(NamedTuple):
 
 def wire_ranges(message: Message) -> list[VersionRange]:
     """The ranges of versions on whose bounds the bytes or the header of a message may change."""
-    ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
-    return [message.flexible, *ranges, *(entry.versions for entry in message.header_ranges)]
+    return [*_layout_ranges(message), *(entry.versions for entry in message.header_ranges)]
 
 
 def wire_forms(message: Message) -> Iterator[tuple[VersionRange, Encoding]]:
-    """The form of each range of valid versions on which nothing changes, lowest first."""
+    """The encoding of each range of valid versions on which nothing changes, lowest first."""
     for versions in boundaries(wire_ranges(message), message.valid):
         yield versions, encoding(layout(message, versions.lowest))
 
@@ -213,8 +215,10 @@ def encoding(body: Layout) -> Encoding:
 
 
 def _sections(body: Layout) -> Iterator[Mapping[int, Encoding]]:
-    for struct in body.slots:
-        yield from _sections(struct.body) if struct.body else ()
+    """For each tag section of a layout and of the structs in it: the encoding of each tag."""
+    for slot in body.slots:
+        if slot.body:
+            yield from _sections(slot.body)
     if body.tags is not None:
         yield {
             slot.field.tag or 0: Encoding(slot_tokens(slot), tuple(_sections(slot.body)) if slot.body else ())
@@ -223,20 +227,25 @@ def _sections(body: Layout) -> Iterator[Mapping[int, Encoding]]:
 
 
 def width(slot: Slot) -> str:
-    """How many bytes the value, or its length, takes: `4`, `2+n`, `varint+n`, `1+`."""
+    """How many bytes the value takes: `4`, `2+n` for a string after its length, `varint+` for an array of structs."""
     if slot.array:
         return "varint+" if slot.compact else "4+"
     if slot.kind == "struct":
         return "1+" if slot.nullable else ""
     if slot.kind in WIDTHS:
         return str(WIDTHS[slot.kind])
-    return "varint+n" if slot.compact else "2+n" if slot.kind == "string" else "4+n"
+    if slot.compact:
+        return "varint+n"
+    return "2+n" if slot.kind == "string" else "4+n"
 
 
 def describe(slot: Slot) -> str:
     """The encoding in words: `compact nullable string`, `array of int32`, `nullable struct`."""
-    words = ["compact"] if slot.compact and (slot.array or slot.kind in SIZED) else []
-    words += ["nullable"] if slot.nullable else []
+    words: list[str] = []
+    if slot.compact and (slot.array or slot.kind in SIZED):
+        words.append("compact")
+    if slot.nullable:
+        words.append("nullable")
     kind = slot.field.element_type if slot.kind == "struct" else slot.kind
     return " ".join([*words, f"array of {kind}" if slot.array else kind])
 
