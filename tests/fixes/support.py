@@ -70,7 +70,7 @@ def without_abouts(value: Any) -> Any:
 def comments_of(data: bytes) -> list[str]:
     """What the comments say, in their order."""
     text = data.decode()
-    return [comment.body(text) for comment in comments(text)]
+    return [comment.body for comment in comments(text)]
 
 
 def is_within(small: Iterable[str], large: Iterable[str]) -> bool:

@@ -38,7 +38,7 @@ def survive(data: bytes, rules: RuleSet) -> list[Finding]:
     for finding in result.findings:
         span = finding.span
         assert (span.line, span.column) <= (span.end_line, span.end_column)
-        assert 1 <= span.line <= span.end_line <= len(lines)
+        assert 1 <= span.line <= span.end_line <= len(lines.starts)
         assert 1 <= span.column <= len(lines.line(span.line)) + 1
         # A file of nothing but a line end has no other character to point to.
         assert 1 <= span.end_column <= len(lines.line(span.end_line)) + 1 or finding.rule == "syntax/empty-file"

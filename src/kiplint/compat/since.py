@@ -100,7 +100,7 @@ def _touched_lines(data: bytes, old: bytes | None) -> set[int]:
 
 def _lines(data: bytes) -> list[str]:
     lines = Lines(decode_text(data))
-    return [lines.line(number) for number in range(1, len(lines) + 1)]
+    return [lines.line(number) for number in range(1, len(lines.starts) + 1)]
 
 
 def sources_in(

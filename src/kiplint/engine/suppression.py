@@ -105,10 +105,10 @@ def parse_suppressions(text: str) -> tuple[list[Suppression], list[Problem]]:
     problems: list[Problem] = []
     globs: set[str] = set()
     for comment in comments(text):
-        if not comment.body(text).startswith(_MARK):
+        if not comment.body.startswith(_MARK):
             continue
         try:
-            suppression = _read_comment(comment, text, lines.line_of(comment.start), code_lines)
+            suppression = _read_comment(comment, lines.line_of(comment.start), code_lines)
             globs.update(filter(is_glob, suppression.selectors))
             if len(globs) > DEFINITION_GLOBS:
                 raise _MalformedError(f"over {DEFINITION_GLOBS:,} selectors with wildcards in one file; name the rules")
@@ -118,9 +118,9 @@ def parse_suppressions(text: str) -> tuple[list[Suppression], list[Problem]]:
     return suppressions, problems
 
 
-def _read_comment(comment: Comment, text: str, line: int, code_lines: Sequence[int]) -> Suppression:
+def _read_comment(comment: Comment, line: int, code_lines: Sequence[int]) -> Suppression:
     """The suppression in a comment on a line; `code_lines` are the lines with code. Raises _MalformedError."""
-    directive = _DIRECTIVE.fullmatch(comment.body(text))
+    directive = _DIRECTIVE.fullmatch(comment.body)
     word = directive["word"] if directive else ""
     if directive is None or word not in ("ignore", "ignore-file"):
         what = f"unknown word {quoted(word, single=True)}" if word else "nothing"

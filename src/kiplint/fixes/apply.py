@@ -20,7 +20,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.ruleset import RuleSet
-from kiplint.text.edit import Edit, apply_edits, collides_with_any
+from kiplint.text.edit import Edit, apply_edits, collides
 
 MAX_ROUNDS: Final = 3
 """How often fixes are applied and checked before those that are left are given up."""
@@ -136,7 +136,7 @@ def without_collisions(findings: Iterable[Finding]) -> list[Finding]:
     compatible_findings: list[Finding] = []
     for finding in findings:
         edits = _edits(finding)
-        if any(collides_with_any(edit, edits_by_path[edit.path]) for edit in edits):
+        if any(collides(edit, edits_by_path[edit.path]) for edit in edits):
             continue
         compatible_findings.append(finding)
         for edit in edits:

@@ -41,15 +41,11 @@ class Problem(msgspec.Struct, frozen=True):
         return suggestion.rstrip("?")
 
 
-_QUOTED_STRING: Final = r"""
+_STRING_OR_COMMENT: Final = r"""(?xs)
     "(?:[^"\\\r\n]++|\\(?:\r\n|.))*+"?+
   | '(?:[^'\\\r\n]++|\\(?:\r\n|.))*+'?+
+  | (?P<comment> //[^\r\n]*+ | /\*.*?(?:\*/|\Z))
 """
-_COMMENT: Final = r"""
-    //[^\r\n]*+
-  | /\*.*?(?:\*/|\Z)
-"""
-_STRING_OR_COMMENT: Final = f"(?xs){_QUOTED_STRING} | (?P<comment>{_COMMENT})"
 """A string is matched so that no comment begins in it."""
 
 _BLANKS: Final = bytes(byte if byte in b"\r\n" else ord(" ") for byte in range(256))
@@ -59,25 +55,24 @@ _BLANKS: Final = bytes(byte if byte in b"\r\n" else ord(" ") for byte in range(2
 class Comment(msgspec.Struct, frozen=True):
     """One comment, a `block` comment or one that begins with `//`.
 
-    `start` and `end` are half-open character offsets that include the comment marks.
+    `start` and `end` are half-open character offsets that include the comment marks; `body` is what is between the
+    marks, without white space around it.
     """
 
     start: int
     end: int
     block: bool
-
-    def body(self, text: str) -> str:
-        """What the comment says, without its marks and outer white space; `text` is the text of the whole file."""
-        inner = text[self.start + 2 : self.end]
-        return (inner.removesuffix("*/") if self.block else inner).strip()
+    body: str
 
 
 def comments(text: str) -> Iterator[Comment]:
     """Every comment of a JSON text, in order; in linear time."""
     for match in re.finditer(_STRING_OR_COMMENT, text):
-        if match["comment"] is not None:
-            start, end = match.span()
-            yield Comment(start, end, block=text[start + 1] == "*")
+        comment = match["comment"]
+        if comment is not None:
+            is_block = comment.startswith("/*")
+            body = comment[2:].removesuffix("*/") if is_block else comment[2:]
+            yield Comment(*match.span(), is_block, body.strip())
 
 
 def blank_comments(data: bytes, *, blocks: bool = True) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 import json5
@@ -52,8 +53,8 @@ def diagnose(data: bytes) -> Diagnosis:
     if "invalid-json" in kinds and (conflict := _merge_conflict(text)):
         return Diagnosis((conflict,), MISSING)
     if root.kind == "missing" and not kinds & _WITHOUT_VALUE:
-        problems.append(Problem("empty-file", "the file has no definition", "", 0, min(1, len(text))))
-        return Diagnosis(tuple(problems), MISSING)
+        empty_file = Problem("empty-file", "the file has no definition", "", 0, min(1, len(text)))
+        return Diagnosis((*problems, empty_file), MISSING)
     if text.startswith(BOM):
         detail = "a byte order mark; save the file as UTF-8 without it"
         problems.insert(0, Problem("byte-order-mark", detail, "", 0, 1))
@@ -64,10 +65,11 @@ def diagnose(data: bytes) -> Diagnosis:
     try:
         value = msgspec.json.decode(blank_comments(json_text.encode()))
     except NOT_JSON as error:
-        if kinds & {"json5-only", "trailing-comma"}:
-            value = _json5_value(json_text)
-        else:
+        if not kinds & {"json5-only", "trailing-comma"}:
             problems.append(Problem("invalid-json", str(error), "", root.start, root.end))
+        elif len(json_text) <= _LONGEST_JSON5:
+            with suppress(Exception):  # the json5 package raises many kinds of errors for hostile text
+                value = read_json5(json_text)
     return Diagnosis(tuple(problems), value)
 
 
@@ -78,16 +80,6 @@ def _merge_conflict(text: str) -> Problem | None:
         return None
     detail = "a merge conflict that was not resolved; choose between the two sides and delete the markers"
     return Problem("invalid-json", detail, "", *start.span())
-
-
-def _json5_value(text: str) -> object:
-    """The value of a JSON5 text, or `MISSING` when the json5 package cannot read it or would take too long."""
-    if len(text) > _LONGEST_JSON5:
-        return MISSING
-    try:
-        return read_json5(text)
-    except Exception:  # the package raises many kinds of errors for hostile text
-        return MISSING
 
 
 def read_json5(text: str) -> object:

@@ -45,23 +45,21 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     return b"".join(parts)
 
 
-def collide(edit: Edit, other: Edit) -> bool:
-    """Whether only one of two edits of a file can be made, because they share bytes or begin at the same offset.
+def collides(edit: Edit, others: Sequence[Edit]) -> bool:
+    """Whether an edit cannot be made beside one of the others, because they share bytes or begin at the same offset.
 
-    Equal replacements do not collide. Equal insertions do, because both texts may be intended.
+    `others` are edits of the same file, sorted, and they do not collide. Equal replacements do not collide. Equal
+    insertions do, because both texts may be intended.
     """
-    is_insertion = edit.start == edit.end
-    if edit == other and not is_insertion:
-        return False
-    first, second = sorted((edit, other))
-    return first.start == second.start or second.start < first.end
-
-
-def collides_with_any(edit: Edit, others: Sequence[Edit]) -> bool:
-    """Whether an edit collides with any of the other edits of its file, which are sorted and do not collide."""
     index = bisect_left(others, edit.start, key=lambda other: other.start)
-    previous_and_next = others[max(index - 1, 0) : index + 1]
-    return any(collide(edit, other) for other in previous_and_next)
+    for other in others[max(index - 1, 0) : index + 1]:  # the previous and the next one
+        is_insertion = edit.start == edit.end
+        if edit == other and not is_insertion:
+            continue
+        first, second = sorted((edit, other))
+        if first.start == second.start or second.start < first.end:
+            return True
+    return False
 
 
 _BLANKS_AND_COMMENTS: Final = re.compile(r"(?:[ \t\r\n\ufeff]++|//[^\r\n]*+|/\*.*?\*/)*+", re.DOTALL)
@@ -114,7 +112,7 @@ class Document(Locator):
     def next_line(self, offset: int) -> int:
         """The offset at which the line after that of an offset begins, or the end of the text."""
         number = self.lines.line_of(offset)
-        return self.lines.starts[number] if number < len(self.lines) else len(self.text)
+        return self.lines.starts[number] if number < len(self.lines.starts) else len(self.text)
 
     def indent(self, offset: int) -> str:
         """The white space at the beginning of the line of an offset."""
@@ -231,10 +229,8 @@ def _insert_into_empty(document: Document, container: Node, item: str) -> Edit:
     outer_indent = document.indent(container.start)
     indent = outer_indent + document.indent_unit
     line = f"\n{indent}" + item.replace("\n", "\n" + indent)
-    has_comment = bool(document.text[start:end].strip())
-    if has_comment:
-        return document.edit(start, start, line)
-    return document.edit(start, end, f"{line}\n{outer_indent}")
+    has_comment = document.text[start:end].strip() != ""
+    return document.edit(start, start if has_comment else end, f"{line}\n{outer_indent}")
 
 
 def insert_comment(document: Document, node: Node, lines: Sequence[str]) -> Edit:

@@ -28,16 +28,12 @@ class Lines:
         """The offset at which each line begins."""
         return [0, *(match.end() for match in re.finditer(_LINE_END, self.text))]
 
-    def __len__(self) -> int:
-        return len(self.starts)
-
     def line_of(self, offset: int) -> int:
-        """The 1-based line of an offset; offsets outside the text count as its nearest end."""
-        return bisect_right(self.starts, max(offset, 0))
+        """The 1-based line of an offset."""
+        return bisect_right(self.starts, offset)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """The 1-based (line, column) of an offset; offsets outside the text count as its nearest end."""
-        offset = min(max(offset, 0), len(self.text))
+        """The 1-based (line, column) of an offset."""
         line = self.line_of(offset)
         column = offset - self.starts[line - 1] + 1
         if line == 1 and offset and self.text.startswith(BOM):
@@ -53,10 +49,7 @@ class Lines:
 
 
 def decode_text(data: bytes) -> str:
-    """The text of a file: UTF-8, with U+FFFD for what is not. A byte order mark stays, as U+FEFF at offset 0.
-
-    All character offsets of kiplint are offsets in this text.
-    """
+    """The text of a file: U+FFFD replaces bytes that are not UTF-8, and a byte order mark stays, as U+FEFF."""
     return data.decode("utf-8", "replace")
 
 

@@ -24,19 +24,17 @@ from kiplint.text.show import quoted
 MAX_POINTER_KEY: Final = 256
 """Longest key, in characters, that a problem's pointer spells out; the pointer stops above a longer one."""
 
-Kind = Literal["object", "array", "string", "word", "missing"]
-"""`word` is a number, true, false, null or anything else outside quotes; `missing` stands for no value at all."""
-
 
 class Node(msgspec.Struct, eq=False):
     """A value in a text. All offsets are half-open character offsets.
 
-    `start` and `end` span the value. When it is a property of an object, `key` is the decoded key and
+    `start` and `end` span the value. The kind `word` is a number, true, false, null or anything else outside quotes;
+    `missing` stands for no value at all. When it is a property of an object, `key` is the decoded key and
     `key_start` and `key_end` span it with its quotes; else `key` is None and they are -1. `children` are the
     properties (duplicates and all) or elements, in order; `properties` has the last of each name.
     """
 
-    kind: Kind
+    kind: Literal["object", "array", "string", "word", "missing"]
     start: int
     end: int
     key: str | None = None
@@ -46,23 +44,16 @@ class Node(msgspec.Struct, eq=False):
     properties: dict[str, Node] = {}
 
 
-class TextTree(NamedTuple):
-    """The first value of a text, `missing` when there is none, and the problems of its syntax in text order."""
-
-    root: Node
-    problems: tuple[Problem, ...]
-
-
 @lru_cache(maxsize=2)  # each step of a command reads the same text, or one before and one after an edit
-def read_tree(text: str) -> TextTree:
-    """The tree of a text, with at most `DEFINITION_PROBLEMS` problems, each with a pointer and character offsets.
+def read_tree(text: str) -> tuple[Node, tuple[Problem, ...]]:
+    """The first value of a text, which is `missing` when there is none, and the problems of its syntax in text order.
 
-    Kinds: trailing-comma, json5-only, invalid-json, trailing-content, duplicate-key, too-deep, block-comment.
-    An empty text is no problem, nor is one of white space and comments.
+    Problems have a pointer, character offsets and one of the kinds trailing-comma, json5-only, invalid-json,
+    trailing-content, duplicate-key, too-deep and block-comment. There are at most `DEFINITION_PROBLEMS`.
     """
     scanner = _Scanner(text)
     root = scanner.read()
-    return TextTree(root, tuple(sorted(scanner.problems, key=lambda problem: problem.start)))
+    return root, tuple(sorted(scanner.problems, key=lambda problem: problem.start))
 
 
 class Locator:
@@ -79,7 +70,8 @@ class Locator:
     @cached_property
     def root(self) -> Node:
         """The tree of the text, up to the first mistake that ends the reading."""
-        return read_tree(self.text).root
+        root, _ = read_tree(self.text)
+        return root
 
     def member(self, pointer: str) -> tuple[int, int]:
         """The half-open character span to report for what a pointer points to, which is on one line if possible.
@@ -428,18 +420,12 @@ class _Scanner:
     def _note(
         self, kind: str, detail: str, start: int, end: int, child: Node | None = None, *, harmless: bool = False
     ) -> None:
-        """Record a problem from `start` to `end`, unless there are too many.
-
-        It belongs to `child`, a property of the innermost object; by default to what was read last.
-        """
+        """Record a problem from `start` to `end` in `child` of the innermost object, by default in its last child."""
         if len(self.problems) < DEFINITION_PROBLEMS:
             self.problems.append(Problem(kind, detail, self._pointer(child), start, end, harmless=harmless))
 
     def _pointer(self, child: Node | None) -> str:
-        """The JSON pointer of a child of the innermost object or array, by default of its last.
-
-        It ends above a key that is longer than `MAX_POINTER_KEY`.
-        """
+        """The JSON pointer of a child of the innermost object or array, by default of its last child."""
         tokens: list[str] = []
         for node in self._open:
             if not node.children:
@@ -456,8 +442,5 @@ class _Scanner:
 
 
 def _ends(node: Node, token: Token) -> bool:
-    """Whether an object or array ends before a token, with or without its bracket.
-
-    In an object no `{` can follow a value or a comma, so it most likely begins the next one after an unclosed object.
-    """
+    """Whether an object or array ends before a token; `{` in an object most likely begins the next object."""
     return token.kind == "end" or token.text in ("}", "]") or (token.text == "{" and node.kind == "object")

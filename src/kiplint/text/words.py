@@ -8,10 +8,7 @@ from difflib import get_close_matches
 
 
 def tally(counts: Mapping[str, int], kind: str = "") -> str:
-    """Counts by severity in words: `1 error and 2 warnings`, or empty when all are 0.
-
-    `kind` goes before each severity: with `more ` it is `1 more error and 2 more warnings`.
-    """
+    """Counts by severity: `1 error and 2 warnings`, or with the kind `more `, `1 more error`; empty when all are 0."""
     severities = ("error", "warning", "info")
     parts = [plural(counts[severity], kind + severity) for severity in severities if counts[severity]]
     return join_words(parts) if parts else ""
