@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import islice
 from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from kiplint.engine.finding import Location
 from kiplint.engine.language import register
 from kiplint.model.fields import Container, Field
-from kiplint.model.layout import Layout, Slot, cached_layout, describe, layout
+from kiplint.model.layout import Layout, Slot, cached_layout, describe, layout, lines
 from kiplint.model.message import Message
 from kiplint.model.schemas import partner
 from kiplint.versions import NONE, VersionRange
@@ -37,25 +38,25 @@ MessagePair = tuple[Message | None, Message | None]
 
 
 class Both(NamedTuple):
-    """A message that both sets have."""
+    """A message that both sets have, as it is in each of them."""
 
     old: Message
     new: Message
 
 
 class Kind(NamedTuple):
-    """What changes of a kind mean, and the properties that they point to."""
+    """What changes of a kind mean by status, and the JSON property that they point to, such as `nullableVersions`."""
 
     policies: Policies
     key: str = ""
-    """The property."""
+    """The property; empty for a change of the whole message."""
 
 
 _BYTES: Final[Policies] = ("rule", "collect", "collect", "none")
 _PROPERTY: Final[Policies] = ("rule", "info", "info", "none")
 _ADDITION: Final[Policies] = ("none", "rule", "rule", "rule")
 _NEW: Final[Policies] = ("none", "none", "none", "rule")
-_KNOWN: Final[Policies] = ("rule", "rule", "rule", "none")
+_UNLESS_NEW: Final[Policies] = ("rule", "rule", "rule", "none")
 _RELEASED: Final[Policies] = ("rule", "none", "none", "none")
 
 KINDS: Final[Mapping[str, Kind]] = {
@@ -64,7 +65,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "message-renamed": Kind(_PROPERTY, "name"),
     "type-changed": Kind(_PROPERTY, "type"),
     "api-key-changed": Kind(_PROPERTY, "apiKey"),
-    "api-key-reused": Kind(_KNOWN, "apiKey"),
+    "api-key-reused": Kind(_UNLESS_NEW, "apiKey"),
     "record-type-moved": Kind(_PROPERTY, "apiKey"),
     "version-dropped": Kind(_PROPERTY, "validVersions"),
     "new-version": Kind(_NEW, "validVersions"),
@@ -108,14 +109,14 @@ class Change(msgspec.Struct, frozen=True, dict=True):
 
     name: Annotated[str, "The change in the words of the compat pack, such as `layout-changed`."]
     messages: MessagePair
-    """The message in the old set and in the new one; None on the side that does not have it."""
+    """The message in the old set and in the new one; None where the set does not have it."""
     versions: Annotated[VersionRange, "The versions that the change is about."] = NONE
     fields: FieldPair = (None, None)
     """The field in the old set and in the new one; both None for a change of the whole message."""
     containers: tuple[Container, ...] = ()
     """The messages or structs that the field is in, where their layouts prove the change."""
     status: Status = "released"
-    """The status of the versions in which it is."""
+    """The status of `versions`."""
     release: str = ""
     """The release that the versions are compared with, where that is not the old set."""
     was: Annotated[str, "The property, the encoding or the holder in the old set; empty for none."] = ""
@@ -140,13 +141,14 @@ class Change(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def policy(self) -> Policy:
-        """What to do with it, by the status of its versions."""
+        """How it is reported, by the status of its versions."""
         return KINDS[self.name].policies[STATUSES.index(self.status)]
 
     @cached_property
     def message(self) -> Message:
         """The message in the new set; in the old one where it was removed."""
-        message = self.messages[1] or self.messages[0]
+        old, new = self.messages
+        message = new or old
         assert message is not None
         return message
 
@@ -189,13 +191,15 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def subject(self) -> str:
         """The field's name in the new set; in the old one where it is gone; empty without a field."""
-        field = self.fields[1] or self.fields[0]
+        old, new = self.fields
+        field = new or old
         return field.name if field else ""
 
     @cached_property
     def field(self) -> str:
         """The field's path, names joined by dots; empty for a change of the whole message."""
-        field = self.fields[1] or self.fields[0]
+        old, new = self.fields
+        field = new or old
         return field.path if field else ""
 
     @cached_property
@@ -206,7 +210,8 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def type(self) -> str:
         """The field's type in the new set; empty where it is gone."""
-        return self.fields[1].type if self.fields[1] else ""
+        _, new = self.fields
+        return new.type if new else ""
 
     @cached_property
     def is_tagged(self) -> bool:
@@ -216,25 +221,29 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def new_tag(self) -> int:
         """The field's tag in the new set, or -1."""
-        field = self.fields[1]
-        return field.tag if field and field.tag is not None else -1
+        _, new = self.fields
+        return new.tag if new and new.tag is not None else -1
 
     @property
     def location(self) -> Location:
         """Its location in the new tree; of a message that was removed, in the old one."""
-        message, field, kind = self.messages[1], self.fields[1], KINDS[self.name]
-        if message and any(self.fields) and not field:  # the fields from which it was removed
-            return Location(message.file, self.containers[1].pointer if self.containers else "", "fields", message.name)
-        message = message or self.message
+        (_, message), (old_field, field) = self.messages, self.fields
         if field:
-            key = "type" if self.name == "layout-changed" and self.was and self.now else kind.key
-            return Location(message.file, field.pointer, key, message.name)
-        partner_with_bump = partner(message) if self.name == "response-not-bumped" else None
-        file = partner_with_bump.file if partner_with_bump else message.file
-        return Location(file, "", kind.key, message.name)
+            has_other_type = self.name == "layout-changed" and self.was and self.now
+            key = "type" if has_other_type else KINDS[self.name].key
+            return Location(self.message.file, field.pointer, key, self.message_name)
+        if message and old_field:  # the list of fields that lost it
+            pointer = self.containers[1].pointer if self.containers else ""
+            return Location(message.file, pointer, "fields", message.name)
+        bumped_message = partner(self.message) if self.name == "response-not-bumped" else None
+        file = bumped_message.file if bumped_message else self.message.file
+        return Location(file, "", KINDS[self.name].key, self.message_name)
 
     def side(self, number: int) -> dict[str, str]:
-        """One side of a change in the JSON output: 0 for the old one, 1 for the new one."""
+        """What the old set (number 0) or the new set (1) has, for the JSON output; empty for a missing message.
+
+        It is the layout, as in `{"layout": "Topics array of string"}`, or a property, as in `{"tag": "3"}`.
+        """
         message, field, version = self.messages[number], self.fields[number], self.versions.lowest
         if message is None:
             return {}
@@ -243,8 +252,8 @@ class Change(msgspec.Struct, frozen=True, dict=True):
             return {"layout": shown_layout(body, field)}
         if self.name == "tag-reused" and field:
             return {"layout": shown_layout(cached_layout(field.owner, version, flexible=True), field)}
-        if self.name in ("record-type-moved", "layout-changed") and number:  # the record type is the version of the old
-            version = message.valid.lowest
+        if number and self.name in ("record-type-moved", "layout-changed"):
+            version = message.valid.lowest  # `versions` has the record type, which was the version in the old set
         if self.name in ("record-type-moved", "layout-changed", "unstable-changed", "flexible-changed"):
             return {"layout": shown_layout(layout(message, version), empty_tags=self.name == "flexible-changed")}
         text = self.now if number else self.was
@@ -255,37 +264,29 @@ register("change", Change, KINDS)
 
 
 MOST_SHOWN: Final = 200
-"""The most fields, with nested ones, of a layout that is shown whole. Kafka's largest has half as many."""
+"""The most lines of a layout that is shown whole, one for each field and tag section. Kafka's largest has half."""
 
 
 def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = False) -> str:
     """A layout in one line: `ErrorCode int16, Topics array of (Name compact string), tags {0: Rack string}`.
 
     A tag section without tags is left out, unless `empty_tags` is set: then that of the outermost struct is shown. Of
-    a layout with more than `MOST_SHOWN` fields only the field `near` is shown.
+    a layout with more than `MOST_SHOWN` lines only the field `near` is shown.
     """
-    if _is_larger(body, MOST_SHOWN):
-        return ", ".join(["...", *(f"{_description(slot)}, ..." for slot in body.all_slots if slot.field is near)])
+    first_lines = list(islice(lines(body), MOST_SHOWN + 1))
+    if len(first_lines) > MOST_SHOWN:
+        shown_fields = [f"{_description(slot)}, ..." for slot in body.all_slots if slot.field is near]
+        return ", ".join(["...", *shown_fields])
     parts = [_description(slot) for slot in body.slots]
     if body.tags or (empty_tags and body.tags is not None):
-        tags = (f"{slot.field.tag}: {_description(slot)}" for slot in body.tags)
+        tags = [f"{slot.field.tag}: {_description(slot)}" for slot in body.tags]
         parts.append(f"tags {{{', '.join(tags)}}}")
     return ", ".join(parts)
 
 
 def _description(slot: Slot) -> str:
-    words = describe(slot)
+    """A field with its encoding, and its own fields instead of a struct's name: `Topics array of (Name string)`."""
+    encoding = describe(slot)
     if slot.body is not None:
-        words = f"{words.removesuffix(slot.field.element_type)}({shown_layout(slot.body)})"
-    return f"{slot.field.name} {words}"
-
-
-def _is_larger(body: Layout, most: int) -> bool:
-    """Whether a layout has more than `most` fields, structs unfolded; stops counting there."""
-    waiting = [body]
-    count = 0
-    while waiting and count <= most:
-        slots = waiting.pop().all_slots
-        count += len(slots)
-        waiting += [slot.body for slot in slots if slot.body]
-    return count > most
+        encoding = f"{encoding.removesuffix(slot.field.element_type)}({shown_layout(slot.body)})"
+    return f"{slot.field.name} {encoding}"
