@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -32,53 +33,68 @@ class VersionGroup(NamedTuple):
     reference: Message
     versions: VersionRange
     release: str = ""
-    """The release that the reference is of, where it is not the old message."""
+    """The name of the release that the reference is of; empty where it is the old message."""
+
+
+Identity = tuple[str, int | str]
+"""What identifies a message in all releases: type and API key of an RPC; `""` and the name of any other message."""
+
+
+def _identity(message: Message) -> Identity:
+    """The identity of a message; the type of a record does not count, as it was `data` in older releases."""
+    if message.is_rpc and message.api_key is not None:
+        return message.type, message.api_key
+    return "", message.name
 
 
 class Releases:
     """Schema sets that are released, the newest first; they are read in this order, as far as a message needs."""
 
     def __init__(self, names: Sequence[str], trees: Iterable[Tree]) -> None:
+        """`trees` may be a generator: a tree is taken from it when a message is first looked for in it."""
         self.names = tuple(names)
         self._unread_trees = iter(trees)
-        self._releases: list[dict[tuple[str, object], list[tuple[str, Message]]]] = []
+        self._read_releases: list[tuple[str, Mapping[Identity, list[Message]]]] = []
 
     def holders(self, message: Message, versions: VersionRange) -> Iterator[VersionGroup]:
         """The message in each release that is the newest one with some of the versions.
 
         A message that has the API key and is another one does not count (see `key_holder`).
         """
-        for name, former in self._candidates(message) if versions else ():
-            if (held_versions := versions & released_versions(former)) and is_same(former, message):
-                yield VersionGroup("released", former, held_versions, name)
-                versions -= held_versions
-            if not versions:
-                return
+        missing_versions = versions
+        if not missing_versions:
+            return
+        for release, former in self._candidates(message):
+            found_versions = missing_versions & released_versions(former)
+            if found_versions and is_same(former, message):
+                yield VersionGroup("released", former, found_versions, release)
+                missing_versions -= found_versions
+            if not missing_versions:
+                return  # before the next release is read
 
     def key_holder(self, message: Message) -> VersionGroup | None:
         """The newest release in which another message has the API key, if the set does not have that one as well."""
-        for name, former in self._candidates(message):
+        for release, former in self._candidates(message):
             if former.name not in message.schemas.by_name and not are_related(former, message):
-                return VersionGroup("released", former, former.valid, name)
+                return VersionGroup("released", former, former.valid, release)
         return None
 
     def _candidates(self, message: Message) -> Iterator[tuple[str, Message]]:
-        """The messages of the same identity in each release, with its name, the newest first."""
-        for messages in self._by_identity():
-            yield from messages.get(_identity(message), ())
+        """The messages with the identity of a message in all releases, each after the name of its release."""
+        for release, messages in self._all_releases():
+            for former in messages.get(_identity(message), ()):
+                yield release, former
 
-    def _by_identity(self) -> Iterator[dict[tuple[str, object], list[tuple[str, Message]]]]:
-        """The messages of each release by their identity; a release is read when it is asked for the first time."""
-        yield from self._releases
+    def _all_releases(self) -> Iterator[tuple[str, Mapping[Identity, list[Message]]]]:
+        """The name of each release, and its messages by identity; a release is read when it is reached first."""
+        yield from self._read_releases
         for tree in self._unread_trees:
-            messages: dict[tuple[str, object], list[tuple[str, Message]]] = {}
-            for former in tree.messages:
-                messages.setdefault(_identity(former), []).append((tree.name.removesuffix(":"), former))
-            self._releases.append(messages)
-            yield messages
-
-    def __str__(self) -> str:
-        return f"released: the versions in {plural(len(self.names), 'release')} ({first_of(self.names, 5)})"
+            messages: defaultdict[Identity, list[Message]] = defaultdict(list)
+            for message in tree.messages:
+                messages[_identity(message)].append(message)
+            release = tree.name.removesuffix(":"), messages
+            self._read_releases.append(release)
+            yield release
 
 
 def released_versions(message: Message) -> VersionRange:
@@ -94,11 +110,6 @@ def unstable_version(message: Message) -> VersionRange:
     return VersionRange.of(highest, highest) if is_unstable and message.valid else NONE
 
 
-def _identity(message: Message) -> tuple[str, object]:
-    """What a message is known by: an RPC by its API key, any other message by its name, whatever its type was then."""
-    return (message.type, message.api_key) if message.is_rpc and message.api_key is not None else ("", message.name)
-
-
 class VersionStatuses(NamedTuple):
     """The status of each version of an old and a new message, either of which may be missing.
 
@@ -110,60 +121,74 @@ class VersionStatuses(NamedTuple):
 
     @classmethod
     def of(cls, old: Message | None, new: Message | None, releases: Releases | None) -> VersionStatuses:
-        """The statuses, by the releases or, without any, by the old message.
+        """The statuses, by the releases or, without any, by the old message."""
+        old_versions, new_versions = old.valid if old else NONE, new.valid if new else NONE
+        message = old or new
+        holders: list[VersionGroup] = []
+        if releases and message:
+            holders = list(releases.holders(message, old_versions | new_versions))
+        elif old:
+            holders = [VersionGroup("released", old, released_versions(old))]
 
-        A released version is compared with the old message where that has the form of the release or of the new one.
-        """
-        own, valid = old.valid if old else NONE, new.valid if new else NONE
-        holders = [VersionGroup("released", old, released_versions(old))] if old else []
-        if releases and (message := old or new):
-            holders = list(releases.holders(message, own | valid))
         released = NONE
-        groups: dict[tuple[Status, int], VersionGroup] = {}
-
-        def add(status: Status, reference: Message, versions: VersionRange, release: str = "") -> None:
-            group = groups.get((status, id(reference)), VersionGroup(status, reference, NONE, release))
-            if versions:
-                groups[status, id(reference)] = group._replace(versions=group.versions | versions)
-
-        for _, release, held_versions, name in holders:
-            released |= held_versions
-            if old and old.data == release.data:
-                add("released", old, held_versions & valid)
-                continue
-            for interval in _intervals(old, new, release, held_versions) if new else ():
-                if old and interval <= own and _form(old, interval) in (_form(new, interval), _form(release, interval)):
-                    add("released", old, interval)
-                else:
-                    add("released", release, interval, name)
+        groups: list[VersionGroup] = []
+        for holder in holders:
+            released |= holder.versions
+            groups += _groups_of_release(old, new, holder) if new else ()
         unstable = unstable_version(old) - released if old else NONE
-        base = own - released - unstable
+        base = old_versions - released - unstable
         if old:
-            add("base", old, base & valid)
-            add("unstable", old, unstable & valid)
-        versions: dict[Status, VersionRange] = {"released": released, "base": base, "unstable": unstable}
-        return cls({**versions, "new": valid - own - released}, tuple(groups.values()))
+            groups.append(VersionGroup("base", old, base & new_versions))
+            groups.append(VersionGroup("unstable", old, unstable & new_versions))
+        versions: dict[Status, VersionRange] = {
+            "released": released,
+            "base": base,
+            "unstable": unstable,
+            "new": new_versions - old_versions - released,
+        }
+        return cls(versions, _joined(groups))
 
     def best(self, versions: VersionRange) -> Status:
-        """The most binding status of versions; that of a message which never had any is the base's."""
+        """The first of `STATUSES` that one of the versions has; `base` for no versions, of a message without any."""
         return next((status for status in STATUSES if versions & self.versions[status]), "base")
 
 
-def _intervals(
-    old: Message | None, new: Message, release: Message, held_versions: VersionRange
-) -> Iterator[VersionRange]:
-    """The released versions of the new message, cut where the bytes of any of the three messages may change."""
-    messages = [message for message in (old, new, release) if message]
+def _groups_of_release(old: Message | None, new: Message, holder: VersionGroup) -> Iterator[VersionGroup]:
+    """The versions of a release that the new message has, with the message to compare it with in them.
+
+    That is the old message where it has the bytes of the release or those of the new message; else the message of the
+    release, which `holder` refers to.
+    """
+    former = holder.reference
+    if old and old.data == former.data:
+        yield VersionGroup("released", old, holder.versions & new.valid)
+        return
+    messages = [message for message in (old, new, former) if message]
     require_limits(*messages)
     ranges = [versions for message in messages for versions in (message.valid, *wire_ranges(message))]
-    yield from boundaries(ranges, held_versions & new.valid)
+    for versions in boundaries(ranges, holder.versions & new.valid):
+        other_forms = _form(new, versions.lowest), _form(former, versions.lowest)
+        if old and versions <= old.valid and _form(old, versions.lowest) in other_forms:
+            yield VersionGroup("released", old, versions)
+        else:
+            yield VersionGroup("released", former, versions, holder.release)
 
 
-def _form(message: Message | None, versions: VersionRange) -> tuple[object, ...]:
-    """The header, the bytes, and what they mean, in versions in which these are the same."""
-    if message is None:
-        return ()
-    version = versions.lowest
+def _joined(groups: Iterable[VersionGroup]) -> list[VersionGroup]:
+    """The groups without empty ones; those of one status and one reference are one group."""
+    joined_groups: dict[tuple[Status, int], VersionGroup] = {}
+    for group in groups:
+        if not group.versions:
+            continue
+        key = group.status, id(group.reference)
+        earlier = joined_groups.get(key)
+        versions = earlier.versions | group.versions if earlier else group.versions
+        joined_groups[key] = group._replace(versions=versions)
+    return list(joined_groups.values())
+
+
+def _form(message: Message, version: int) -> tuple[object, ...]:
+    """The header, the bytes, and what they mean, in a version."""
     body = layout(message, version, version in message.flexible)
     header = header_of(message, version) if message.is_rpc else None
     return header, encoding(body), tuple(_meaning(body))
@@ -173,8 +198,10 @@ def _meaning(body: Layout) -> Iterator[object]:
     """The names of the fields, and the defaults of the tagged ones, which the absence of a tag means."""
     for slot in body.all_slots:
         yield slot.field.name
-        yield from _meaning(slot.body) if slot.body else ()
-    yield from (default_value(slot.field) for slot in body.tags or ())
+        if slot.body:
+            yield from _meaning(slot.body)
+    for slot in body.tags or ():
+        yield default_value(slot.field)
 
 
 # The releases that a command names
@@ -196,17 +223,22 @@ def releases_of(
     """
     home = os.fspath(repository) if repository else None
     patterns = released or configuration.config.released
-    option = "--released" if released else "the configuration's released:"
-    names = _names(patterns, home, option) if patterns else _release_tags(home) if _revision(base) else []
-    later = _later_releases(head, base, home) - set(released)
-    names = [name for name in names if name.removesuffix(":") not in later]
+    names: list[str] = []
+    if patterns:
+        names = _names(patterns, home, "--released" if released else "the configuration's released:")
+    elif _revision(base):
+        names = _release_tags(home)
+    later_tags = _later_tags(head, base, home) - set(released)
+    names = [name for name in names if name.removesuffix(":") not in later_tags]
     if not names:
         return None
     trees = _load_all(names, repository, configuration.keeps)
-    first_trees = [] if patterns else list(islice(trees, MOST_TRIED))
-    if not patterns and not any(tree.sources for tree in first_trees):
-        return None  # the tags are of something else
-    return Releases([name.removesuffix(":") for name in names], chain(first_trees, trees))
+    if not patterns:
+        newest_trees = list(islice(trees, MOST_TRIED))
+        if not any(tree.sources for tree in newest_trees):
+            return None  # the tags are of something else
+        trees = chain(newest_trees, trees)
+    return Releases([name.removesuffix(":") for name in names], trees)
 
 
 MOST_TRIED: Final = 3
@@ -231,41 +263,46 @@ def releases_note(releases: Releases | None, base: Path) -> tuple[str, ...]:
     """Which versions are released, in a line; nothing for a base that is no revision, and so is a release itself."""
     revision = _revision(base)
     if releases:
-        return (str(releases),)
+        names = f"{plural(len(releases.names), 'release')} ({first_of(releases.names, 5)})"
+        return (f"released: the versions in {names}",)
     return (f"released: the versions in {revision}, as there are no release tags",) if revision else ()
 
 
 def _revision(base: Path) -> str:
     """The revision of `REV:` or `REV:path`; empty for a path."""
-    name = os.fspath(base)
-    return "" if os.path.exists(name) else name.partition(":")[0] if ":" in name else ""
+    revision, colon, _ = os.fspath(base).partition(":")
+    return revision if colon and not os.path.exists(base) else ""
 
 
-def _later_releases(head: Path, base: Path, repository: str | None) -> set[str]:
+def _later_tags(head: Path, base: Path, repository: str | None) -> set[str]:
     """The tags of the head, and of what came after it, but not of the base; none for a head that is no revision."""
     revision = _revision(head)
     if not revision:
         return set()
     tags = version_tags(repository)
     if revision in tags:
-        later = {tag for tag in tags if version_key(tag) >= version_key(revision)}
+        later_tags = {tag for tag in tags if version_key(tag) >= version_key(revision)}
     else:
         arguments = ("--format=%(refname:lstrip=2)", f"--contains={revision}", "refs/tags")
-        later = {*open_repository(repository).run("for-each-ref", *arguments).splitlines()}
-    return later - {_revision(base)}
+        later_tags = set(open_repository(repository).run("for-each-ref", *arguments).splitlines())
+    return later_tags - {_revision(base)}
 
 
 def _release_tags(repository: str | None) -> list[str]:
-    """The tags of releases, but for candidates, the newest first; none where there is no repository."""
+    """The tags of releases as `TAG:`, without candidates, the newest first; none where there is no repository."""
+    names: list[str] = []
     with suppress(SourceError):
-        return [f"{tag}:" for tag in reversed(version_tags(repository)) if version_key(tag)[1]]
-    return []
+        for tag in reversed(version_tags(repository)):
+            _, is_final, *_ = version_key(tag)
+            if is_final:
+                names.append(f"{tag}:")
+    return names
 
 
 def _names(patterns: Iterable[str], repository: str | None, option: str) -> list[str]:
     """The sets and revisions that patterns name, the newest first; those without a version number come before.
 
-    Raises UsageError for a pattern that names nothing.
+    Raises UsageError, which begins with the option, for a pattern that names nothing.
     """
     names: list[str] = []
     for pattern in patterns:
@@ -280,25 +317,33 @@ def _names(patterns: Iterable[str], repository: str | None, option: str) -> list
             names.append(f"{pattern}:")
         else:
             raise UsageError(f"{option} {pattern}: neither a schema set, nor a revision, nor a glob of tags")
-    others = [name for name in dict.fromkeys(names) if not version_key(name)[0]]
-    numbered_names = {name for name in names if version_key(name)[0]}
-    return [*others, *sorted(numbered_names, key=lambda name: version_key(name.removesuffix(":")), reverse=True)]
+    keys = {name: version_key(name.removesuffix(":")) for name in names}
+    without_number = [name for name, (numbers, *_) in keys.items() if not numbers]
+    with_number = [name for name, (numbers, *_) in keys.items() if numbers]
+    return [*without_number, *sorted(with_number, key=lambda name: keys[name], reverse=True)]
 
 
 def _load_all(names: Iterable[str], repository: Path | None, keep: Callable[[str], bool]) -> Iterator[Tree]:
-    """The trees of releases, without the files that an earlier tree has, in both messages of an RPC, byte for byte."""
-    previous: set[bytes] = set()
+    """The trees of releases, without RPCs and other messages that an earlier tree has byte for byte.
+
+    An RPC is left out only if both of its files are the same, as its two messages have to be of one set.
+    """
+    earlier_contents: set[bytes] = set()
     for name in names:
         directories: Mapping[str, list[tuple[str, bytes]]] = {}
         with suppress(NothingThereError):  # a release from before the definitions, or of that directory
             directories = read_directories(name, repository, keep)
-        every_file = [file for files in directories.values() for file in files]
-        fresh = {_stem(path) for path, data in every_file if data not in previous}
-        previous.update(data for _, data in every_file)
-        new = {at: [file for file in files if _stem(file[0]) in fresh] for at, files in directories.items()}
-        yield make_tree(name, new.items())
+        all_files = [file for files in directories.values() for file in files]
+        changed_rpcs = {_rpc_of_file(path) for path, data in all_files if data not in earlier_contents}
+        earlier_contents.update(data for _, data in all_files)
+        changed_files = {
+            directory: [(path, data) for path, data in files if _rpc_of_file(path) in changed_rpcs]
+            for directory, files in directories.items()
+        }
+        yield make_tree(name, changed_files.items())
 
 
-def _stem(path: str) -> str:
-    """The name of a file without the end that tells the messages of an RPC apart."""
-    return re.sub(r"_?(request|response)?\.json$", "", path.rpartition("/")[2], flags=re.IGNORECASE)
+def _rpc_of_file(path: str) -> str:
+    """The name of a file without `Request.json` or `Response.json`, or else without `.json`."""
+    name = path.rpartition("/")[2]
+    return re.sub(r"_?(request|response)?\.json$", "", name, flags=re.IGNORECASE)
