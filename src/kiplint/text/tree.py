@@ -221,7 +221,7 @@ It is compiled by the first `_Scanner`, because that takes 5 ms and clean defini
 """
 
 
-class _StopReading(Exception):  # noqa: N818
+class _StopScanning(Exception):  # noqa: N818
     """A mistake, which is noted already, after which the next token could mean anything."""
 
 
@@ -254,7 +254,7 @@ class _Scanner:
                 if token.kind != "end":
                     detail = f"found {token.describe()} after the end of the value; a file holds one definition"
                     self._note("trailing-content", detail, token.start, max(token.end, len(self.text.rstrip())))
-        except _StopReading:
+        except _StopScanning:
             for node in self._open:
                 node.end = self._last.end
         return root
@@ -305,7 +305,7 @@ class _Scanner:
             remedy = "write a string in double quotes, a number, true, false or null"
             self._note(kind, f"{quoted(token.text, single=True)} is not a JSON value; {remedy}", token.start, token.end)
         if kind == "invalid-json" and not self._open:
-            raise _StopReading
+            raise _StopScanning
 
     def _check_string(self, token: Token) -> None:
         """Note the whole string if it is JSON5, and its first wrong character or backslash if it is neither."""
@@ -332,7 +332,7 @@ class _Scanner:
         if len(self._open) >= DEFINITION_LEVELS:
             detail = f"more than {DEFINITION_LEVELS} objects and arrays inside one another"
             self._note("too-deep", detail, node.start, node.end)
-            raise _StopReading
+            raise _StopScanning
         self._open.append(node)
         while not self._closes(node):
             if node.kind == "object":
@@ -415,7 +415,7 @@ class _Scanner:
     def _fail(self, detail: str, token: Token) -> NoReturn:
         """Note a mistake at a token, and stop."""
         self._note("invalid-json", detail, token.start, token.end)
-        raise _StopReading
+        raise _StopScanning
 
     def _note(
         self, kind: str, detail: str, start: int, end: int, child: Node | None = None, *, harmless: bool = False
