@@ -26,8 +26,7 @@ from typing import Any, NamedTuple
 from make_corpus import SETS, TESTS
 
 import kiplint.compat.change  # noqa: F401 - so that rules about changes are known
-from kiplint.engine.config import Config
-from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.run import check_set
 from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.decode import blank_comments

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kiplint.engine.config import Config
+from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.model.load import load
 from kiplint.sources.schema_files import SchemaFile

@@ -23,10 +23,10 @@ from kiplint.cli import main
 from kiplint.compat.classify import ChangeFinding, classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree
-from kiplint.engine.config import Config
+from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.model.load import load
 from kiplint.model.message import Message

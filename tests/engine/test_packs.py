@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from kiplint.engine.config import Config
+from kiplint.engine.config import Config, load_rules
 from kiplint.engine.finding import Finding
 from kiplint.engine.packs import load_pack, shipped, shipped_rules
 from kiplint.engine.rule import pack_schema
-from kiplint.engine.ruleset import load_rules
 from kiplint.text.decode import blank_comments
 from tools import check, complaint, definition, field
 

@@ -20,7 +20,7 @@ def unmet_fields(whole: Message, required_fields: Any) -> list[tuple[str, str, s
     """The unmet requirements of a message: the finding's message, its element and its property."""
     expected = msgspec.convert(required_fields, dict[str, FieldRequirement])
     return [
-        (unmet.message, unmet.element.path if isinstance(unmet.element, Field) else unmet.element.name, unmet.at)
+        (unmet.message, unmet.element.path if isinstance(unmet.element, Field) else unmet.element.name, unmet.key)
         for unmet in unmet_requirements(whole, expected)
     ]
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kiplint.engine.config import Config
+from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.rule import Rule, RuleSpec
-from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.sources.schema_files import SchemaFile
 from tools import QUIET, check, definition, field, ids

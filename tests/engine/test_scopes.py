@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.engine.config import Config
+from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Finding
 from kiplint.engine.packs import shipped
 from kiplint.engine.rule import PackSpec
-from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Scopes, check_both, check_set, scopes_of
 from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.decode import blank_comments

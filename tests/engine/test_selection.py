@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from kiplint.engine.config import Config, RuleTable
+from kiplint.engine.config import Config, RuleTable, make_ruleset
 from kiplint.engine.rule import Rule, RuleSpec
-from kiplint.engine.ruleset import make_ruleset
 from tools import check, complaint, definition
 
 

@@ -11,9 +11,8 @@ import pytest
 
 from fixes.support import Files, comments_of, folder, is_within
 from kiplint.compat.released import Releases
-from kiplint.engine.config import Config
+from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Finding, Fix
-from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import check_set
 from kiplint.fixes.apply import fix_set, tree_of
 from kiplint.fixes.fixers import make_fix

@@ -13,8 +13,7 @@ import pytest
 from fixes.support import Files, after, comments_of, folder, is_within, parse, release, schemas, wire, without_abouts
 from kiplint.compat.rollout import rollout, summary
 from kiplint.compat.tree import Tree
-from kiplint.engine.config import Config, RuleTable
-from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.config import Config, RuleTable, load_rules, make_ruleset
 from kiplint.fixes.kip_1313 import migrate, unmet_goals
 from kiplint.fixes.migration import Migration, MigrationRow, verify
 from kiplint.fixes.new_version import bump

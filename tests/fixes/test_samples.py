@@ -15,9 +15,8 @@ from fixes.mutations import mutate
 from fixes.support import Files, comments_of, folder, is_within, release, schemas
 from kiplint.compat.released import Releases, released_versions
 from kiplint.compat.rollout import rollout
-from kiplint.engine.config import Config
+from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import check_set
 from kiplint.fixes.apply import SAFE_BREAKS, UNSAFE_BREAKS, breaks_between, fix_set, tree_of, worse_findings
 from kiplint.fixes.fixers import make_fix

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kiplint.engine.config import Config
+from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.model.load import entity_problems, load
 from kiplint.sources.schema_files import SchemaFile

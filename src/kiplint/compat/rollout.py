@@ -17,10 +17,10 @@ from kiplint.compat.change import Both, Change
 from kiplint.compat.fields import compare_headers
 from kiplint.compat.released import Releases, VersionStatuses, released_versions
 from kiplint.compat.tree import Tree, pair_sets
-from kiplint.engine.config import Config
+from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Location, Severity, Violation, location_of, message_of
 from kiplint.engine.rule import Level, Rule
-from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset, matches
+from kiplint.engine.ruleset import RuleSet, matches
 from kiplint.model.headers import WITH_INSTANCE_ID, header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet, are_related

@@ -14,8 +14,9 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
+from kiplint.engine.packs import load_pack, shipped_rules
 from kiplint.engine.rule import Level, Rule
-from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.ruleset import RuleSet, select, with_params, with_severities
 from kiplint.text.files import DISK, Disk
 from kiplint.text.words import comma_parts, did_you_mean
 
@@ -144,6 +145,26 @@ class Configuration(msgspec.Struct, frozen=True):
             for glob in self.config.exclude
             for name in (inner, f"/{inner}", full if os.path.isabs(glob) else inner)
         )
+
+
+def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
+    """All rules there are: shipped, and from the configuration's packs, whose paths are relative to `base`."""
+    rules = shipped_rules()
+    for path in config.rule_packs:
+        file = os.path.join(base, path)
+        pack_names = {rule.pack for rule in rules}
+        pack_rules = load_pack(file, files)
+        if pack_rules and pack_rules[0].pack in pack_names:
+            raise UsageError(f"{file}: there is already a pack {pack_rules[0].pack}; give yours another name")
+        rules += pack_rules
+    return rules
+
+
+def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
+    """The rules that a configuration selects out of those there are."""
+    params = {rule_id: table.params for rule_id, table in config.rules.items()}
+    all_rules = with_severities(with_params(rules, params), config.severity)
+    return RuleSet(select(all_rules, config.select, config.ignore), all_rules)
 
 
 def find_config(start: str, files: Disk = DISK) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import keyword
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
@@ -40,18 +41,18 @@ KINDS: dict[str, type] = {
 """The class of each kind of element."""
 RANGE_FACTS = ("lowest", "highest", "open", "parts")
 """The facts of a version range."""
-NAMED_KINDS: dict[str, Collection[str]] = {}
-"""By kind whose rules are each about their own id: these ids."""
+ELEMENT_NAMES: dict[str, Collection[str]] = {}
+"""By kind whose rules are each about the elements with their own id: the names that these elements may have."""
 
 
-def register(kind: str, elements: type, names: Collection[str]) -> None:
+def register(kind: str, element_class: type, names: Collection[str]) -> None:
     """Let rules be about a further kind of element, which a package above the engine brings.
 
     `names` are the names of the elements: a rule without `when` is about those with its id, and is
     refused when there is no such name.
     """
-    KINDS[kind] = elements
-    NAMED_KINDS[kind] = tuple(names)
+    KINDS[kind] = element_class
+    ELEMENT_NAMES[kind] = tuple(names)
     facts.cache_clear()
     all_facts.cache_clear()
 
@@ -79,7 +80,10 @@ def facts_of(element_class: type) -> frozenset[str]:
 
 
 class Function(NamedTuple):
-    """A function of the language: what it calls, the number of its arguments, what it returns, and what that is."""
+    """A function of the language: the Python function, how many arguments it takes, and its result for the reference.
+
+    `returns` is the type of the result, such as "`int`", and `about` a sentence on it.
+    """
 
     call: Callable[..., Any]
     arguments: int
@@ -88,6 +92,7 @@ class Function(NamedTuple):
 
 
 def _quote(text: str) -> str:
+    """A text as a JSON string; `?` stands for what UTF-8 cannot encode."""
     return msgspec.json.encode(text.encode(errors="replace").decode()).decode()
 
 
@@ -131,13 +136,14 @@ def word(value: Any, singular: str, plural: str) -> str:
     mapping with a single item. None is plural.
     """
     if isinstance(value, VersionRange):
-        single = bool(value) and value.lowest == value.highest
+        is_single = bool(value) and value.lowest == value.highest
+    elif isinstance(value, int) or value is None:
+        is_single = value == 1
     else:
-        single = value == 1 if isinstance(value, int) or value is None else len(value) == 1
-    return singular if single else plural
+        is_single = len(value) == 1
+    return singular if is_single else plural
 
 
-MOST_LEVELS: Final = 100
 _PLAIN: Final = (ast.IfExp, ast.Tuple, ast.List, ast.Set, ast.Subscript)
 _OPERATORS: Final = (
     ast.boolop, ast.Not, ast.USub, ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr
@@ -183,30 +189,31 @@ def holes(template: str) -> list[Hole]:
 
 
 def split_location(text: str) -> tuple[str, str]:
-    """A rule's `at` as the expression of an element, empty for the rule's own, and the property of it."""
-    depth = 0
-    for index in range(len(text) - 1, -1, -1):
-        depth += {"}": 1, "{": -1}.get(text[index], 0)
-        if text[index] == "." and not depth:
-            return text[:index], text[index + 1 :]
-    return "", text
+    """A rule's `at` as an expression for an element, and its property: `request.apiKey` as `request` and `apiKey`.
+
+    The expression is empty for the element of the rule. The property may have holes, with dots in them.
+    """
+    match = re.fullmatch(r"(?s)(?:(.*)\.)?((?:[^.{}]|\{[^{}]*\})*)", text)
+    return (match[1] or "", match[2]) if match else ("", text)
 
 
 def short(text: str) -> str:
-    """A text as errors quote it."""
+    """A text as errors quote it: its first 60 characters."""
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 class Expressions(ast.NodeTransformer):
-    """The expressions of one rule: over the facts of a kind of element, with the names of its parameters."""
+    """Compiles the expressions of one rule: over the facts of a kind of element, with the names of its parameters.
+
+    It turns the tree of an expression into that of Python code over two variables: `_element` and `_params`.
+    """
 
     def __init__(self, kind: str, params: Collection[str] = ()) -> None:
         self.kind = kind
         self._facts = facts(kind)
         self._params = params
         self._lets: dict[str, ast.expr] = {}
-        self._variable = ""
-        self._level = 0
+        self._variable = ""  # of the comprehension that is visited
 
     def let(self, name: str, text: str) -> None:
         """Give a name to an expression, for those that follow. Raises ExpressionError."""
@@ -217,8 +224,10 @@ class Expressions(ast.NodeTransformer):
 
     def tree(self, text: str) -> ast.expr:
         """The syntax tree of an expression, over the variables `_element` and `_params`. Raises ExpressionError."""
-        self._level = 0
-        result: ast.expr = self.visit(parse(text))
+        try:
+            result: ast.expr = self.visit(parse(text))
+        except RecursionError:
+            raise ExpressionError("it nests too deeply") from None
         return result
 
     def value(self, text: str) -> Callable[[Any, Any], Any]:
@@ -237,20 +246,11 @@ class Expressions(ast.NodeTransformer):
                 parts.append(ast.FormattedValue(call, -1, **_AT))
         return _function("_element", ast.JoinedStr(parts, **_AT))
 
-    def filter(self, tests: Sequence[ast.expr]) -> Callable[[Iterable[Any], Any], list[Any]]:
-        """The function of elements and the parameters that returns the elements for which all tests hold."""
+    def filter(self, conditions: Sequence[str]) -> Callable[[Iterable[Any], Any], list[Any]]:
+        """The function of elements and the parameters that returns the elements for which all conditions hold."""
         target, elements = ast.Name("_element", _STORE, **_AT), ast.Name("_elements", _LOAD, **_AT)
-        loop = ast.comprehension(target, elements, list(tests), 0)
+        loop = ast.comprehension(target, elements, [self.tree(text) for text in conditions], 0)
         return _function("_elements", ast.ListComp(_ELEMENT, [loop], **_AT))
-
-    def visit(self, node: ast.AST) -> Any:
-        """The same part of an expression with facts and parameters as attributes and items; it is changed in place."""
-        if self._level > MOST_LEVELS:
-            raise ExpressionError("it nests too deeply")
-        self._level += 1
-        result = super().visit(node)
-        self._level -= 1
-        return result
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """A part without a method of its own. Raises ExpressionError unless it is in the language."""
@@ -279,7 +279,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         """A fact of another element, or a parameter."""
-        if isinstance(node.value, ast.Name) and node.value.id == "params" != self._variable:
+        if isinstance(node.value, ast.Name) and node.value.id == "params":
             if node.attr not in self._params:
                 raise _unknown(node.attr, "a parameter of the rule", self._params)
             return ast.Subscript(_PARAMS, ast.Constant(node.attr, **_AT), _LOAD, **_AT)
@@ -300,6 +300,7 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def _comprehension(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp) -> ast.expr:
+        """A comprehension: its conditions and its item may use its variable."""
         loop = node.generators[0]
         if len(node.generators) > 1 or loop.is_async or not isinstance(loop.target, ast.Name):
             raise ExpressionError("a comprehension has one `for` with one variable")
@@ -332,18 +333,20 @@ def parse(text: str) -> ast.expr:
 def _is_plain(node: ast.expr) -> bool:
     """Whether a part is in the language, whatever is inside it."""
     if isinstance(node, ast.Compare):
-        pairs = zip(node.ops, node.comparators, strict=True)
-        operands = [right for operator, right in pairs if isinstance(operator, (ast.Is, ast.IsNot))]
-        return all(isinstance(right, ast.Constant) and right.value is None for right in operands)
+        for operator, operand in zip(node.ops, node.comparators, strict=True):
+            is_none = isinstance(operand, ast.Constant) and operand.value is None
+            if isinstance(operator, (ast.Is, ast.IsNot)) and not is_none:
+                return False
+        return True
     if isinstance(node, ast.Dict):
-        return None not in node.keys
+        return None not in node.keys  # as it is for `{**other}`
     if isinstance(node, (ast.BoolOp, ast.UnaryOp, ast.BinOp)):
         return isinstance(node.op, _OPERATORS)
     return isinstance(node, _PLAIN)
 
 
 def _function(argument: str, body: ast.expr) -> Callable[[Any, Any], Any]:
-    """The Python function of one variable and the parameters that returns the value of a translated expression."""
+    """The Python function of an argument of that name and `_params` that returns the value of `body`."""
     arguments = [ast.arg(name, **_AT) for name in (argument, "_params")]
     signature = ast.arguments([], arguments, None, [], [], None, [])
     tree = ast.Expression(ast.Lambda(signature, body, **_AT))
@@ -352,4 +355,5 @@ def _function(argument: str, body: ast.expr) -> Callable[[Any, Any], Any]:
 
 
 def _unknown(name: str, what: str, names: Iterable[str]) -> ExpressionError:
+    """The error for a name that is not, for example, `a function of the rule language`; `names` are the valid ones."""
     return ExpressionError(f"{short(name)} is not {what}{did_you_mean(name, sorted(names))}")

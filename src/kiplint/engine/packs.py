@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from kiplint.engine.errors import ExpressionError, UsageError
-from kiplint.engine.language import KINDS, NAMED_KINDS, Expressions, split_location
+from kiplint.engine.language import ELEMENT_NAMES, KINDS, Expressions, split_location
 from kiplint.engine.rule import (
     Case,
     ConditionalSeverity,
@@ -26,17 +26,18 @@ from kiplint.text.decode import blank_comments
 from kiplint.text.files import DISK, Disk
 from kiplint.text.words import did_you_mean
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-OF_PROBLEMS = "{detail}"
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIXERS = ("instead", "suggestion")
 """The fixers that a rule of a user's pack may name; the others are each made for a shipped rule."""
 
 
 def shipped(name: str) -> str:
-    """A directory that the wheel carries inside the package and a checkout at its top: packs, or fixtures."""
-    inside = os.path.join(_HERE, name)
-    checkout = os.path.dirname(os.path.dirname(_HERE))
-    return inside if os.path.isdir(inside) else os.path.join(checkout, {"packs": "rules"}.get(name, name))
+    """The directory of the shipped `packs` or `fixtures`: in the package, or in a checkout at its top."""
+    folder = os.path.join(_PACKAGE, name)
+    if os.path.isdir(folder):
+        return folder
+    checkout = os.path.dirname(os.path.dirname(_PACKAGE))
+    return os.path.join(checkout, "rules" if name == "packs" else name)
 
 
 def shipped_rules() -> list[Rule]:
@@ -72,37 +73,56 @@ def load_pack(file: str, files: Disk = DISK) -> list[Rule]:
             raise UsageError(f"{file}:{_line_of(text, rule.spec.id)}: there are two rules {rule.id}")
         rule_ids.add(rule.id)
         with warnings.catch_warnings(action="error"):  # a backslash that Python warns of is a mistake
-            mistake = next(mistakes(rule), None)
-        if mistake:
-            part, expression, problem = mistake
-            line = _line_of(text, rule.spec.id, expression)
-            raise UsageError(f"{file}:{line}: {rule.id}: {part}: {problem}")
+            for key, wrong_text, problem in mistakes(rule):
+                line = _line_of(text, rule.spec.id, wrong_text)
+                raise UsageError(f"{file}:{line}: {rule.id}: {key}: {problem}")
     return rules
 
 
+def _parse(text: str) -> Any:
+    """The value of a pack in JSON with comments, or in JSON5. Raises ValueError."""
+    try:
+        return msgspec.json.decode(blank_comments(text.encode()))
+    except msgspec.DecodeError:
+        from kiplint.text.diagnose import read_json5
+
+        return read_json5(text)
+
+
 def _explain(text: str, error: str) -> str:
-    """A validation error of msgspec as `line: what is wrong`; the line is as near as the names in the error lead."""
-    reason, _, place = error.partition(" - at `$")
-    names = re.findall(r"\.(\w+)", place)
-    number = re.search(r"\[(\d+)\]", place)
-    rules = [match.start() for match in re.finditer(r"[\"']?\bid[\"']?\s*:", text)]
-    start = rules[int(number[1])] if number and int(number[1]) < len(rules) else 0
-    if unknown := re.search(r"unknown field `(\w+)`", error):
-        shapes = (RuleSpec, PackSpec, Case, ConditionalSeverity, FieldRequirement)
-        known_names = [name for shape in shapes for name in shape.__struct_fields__]
-        names.append(unknown[1])
-        reason = f"{unknown[1]} is not a property of a rule{did_you_mean(unknown[1], known_names)}"
+    """A validation error of msgspec as `line: what is wrong`.
+
+    An error ends in a path such as `$.rules[3].levels[...].severity`; the line is that of the last name in the path.
+    """
+    reason, _, path = error.partition(" - at `$")
+    names = re.findall(r"\.(\w+)", path)
+    unknown_name = re.search(r"unknown field `(\w+)`", error)
+    if unknown_name:
+        names.append(unknown_name[1])
+        spec_classes = (RuleSpec, PackSpec, Case, ConditionalSeverity, FieldRequirement)
+        valid_names = [name for spec_class in spec_classes for name in spec_class.__struct_fields__]
+        reason = f"{names[-1]} is not a property of a rule{did_you_mean(names[-1], valid_names)}"
     elif names:
         reason = f"{names[-1]}: {reason}"
-    return f"{_line_of(text, *names, offset=start)}: {reason}; see `kiplint schema pack`"
+
+    offset = 0
+    rule_index = re.search(r"\[(\d+)\]", path)
+    if rule_index:
+        starts_of_rules = [match.start() for match in re.finditer(r"[\"']?\bid[\"']?\s*:", text)]
+        if int(rule_index[1]) < len(starts_of_rules):
+            offset = starts_of_rules[int(rule_index[1])]
+    return f"{_line_of(text, *names, offset=offset)}: {reason}; see `kiplint schema pack`"
 
 
 def _line_of(text: str, *landmarks: str, offset: int = 0) -> int:
-    """The line of the last landmark, each looked for after the one before it, the first after an offset."""
+    """The line of the last of some texts in a pack, each searched for behind the one before it.
+
+    A text that is not found, such as an expression with an escape that only JSON5 has, is left out.
+    """
     for landmark in landmarks:
-        json_text = msgspec.json.encode(landmark).decode()[1:-1]
-        places = (text.find(json_text, offset), text.find(landmark, offset))
-        offset = min((place for place in places if place >= 0), default=offset)
+        in_json = msgspec.json.encode(landmark).decode()[1:-1]
+        offsets = (text.find(in_json, offset), text.find(landmark, offset))
+        offset = min((found for found in offsets if found >= 0), default=offset)
     return text.count("\n", 0, offset) + 1
 
 
@@ -113,75 +133,70 @@ def mistakes(rule: Rule) -> Iterator[tuple[str, str, str]]:
         if kind != "change":  # commands that compare sets know changes, and check the rule
             yield "each", spec.id, "say the kind of element, here or for the whole pack"
         return
-    names = NAMED_KINDS.get(kind, ())
+    names = ELEMENT_NAMES.get(kind, ())
     if names and spec.when == own_condition(kind, spec.id) and spec.id not in names:
         yield "id", spec.id, f"there is no {kind} {spec.id}{did_you_mean(spec.id, names)}"
     if not (spec.message or spec.says or spec.fields):
         yield "message", spec.id, "a rule has a `message`, or `says`, or `fields`"
     if spec.fix not in ("", *FIXERS) and not rule.is_shipped:
         yield "fix", spec.fix, f"there is no fixer {spec.fix} for rules of your own; there are {' and '.join(FIXERS)}"
-    for part, text, check in _texts(rule, Expressions(kind, rule.params)):
+    for key, text, check in _checks(rule):
         try:
-            check()
+            if text:
+                check(text)
         except (ExpressionError, RecursionError) as error:
-            yield part, text, str(error)
-            if part == "let":  # a name that the other texts may use
+            yield key, text, str(error)
+            if key == "let":  # a name that the other texts may use
                 return
 
 
-def _texts(rule: Rule, expressions: Expressions) -> Iterator[tuple[str, str, Callable[[], object]]]:
-    """The texts of a rule, each with its property and the function that checks it."""
+def _checks(rule: Rule) -> Iterator[tuple[str, str, Callable[[str], object]]]:
+    """The property and the text of each expression or template of a rule, and the function that checks the text."""
     spec = rule.spec
-    conditions = [("when", spec.when), ("expect", spec.expect), *(("levels", level.when) for level in spec.levels)]
-    templates = [("message", spec.message), ("instead", spec.instead), ("help", spec.help)]
-    conditions += [("says", case.when) for case in spec.says]
-    templates += [("says", text) for case in spec.says for text in (case.message, case.instead, case.help)]
-    locations = [("at", spec.at if rule.each != "change" else ""), *(("says", case.at) for case in spec.says)]
-    yield from (("let", text, partial(expressions.let, name, text)) for name, text in spec.let.items())
-    yield from ((part, text, partial(expressions.value, text)) for part, text in conditions if text)
-    yield from ((part, text, partial(expressions.template, text)) for part, text in templates if text)
-    yield from ((part, text, partial(_check_location, expressions, text)) for part, text in locations if text)
+    expressions = Expressions(rule.each, rule.params)
+
+    def check_location(text: str) -> None:
+        element, key = split_location(text)
+        expressions.template(key)
+        if element:
+            expressions.value(element)
+
+    for name, text in spec.let.items():
+        yield "let", text, partial(expressions.let, name)
+    yield "when", spec.when, expressions.value
+    yield "expect", spec.expect, expressions.value
+    for level in spec.levels:
+        yield "levels", level.when, expressions.value
+    for case in spec.says:
+        yield "says", case.when, expressions.value
+    yield "message", spec.message, expressions.template
+    yield "instead", spec.instead, expressions.template
+    yield "help", spec.help, expressions.template
+    if rule.each != "change":  # of a change it is a plain name
+        yield "at", spec.at, check_location
+    for case in spec.says:
+        for template in (case.message, case.instead, case.help):
+            yield "says", template, expressions.template
+        yield "says", case.at, check_location
 
 
-def _check_location(expressions: Expressions, text: str) -> None:
-    element, name = split_location(text)
-    expressions.template(name)
-    if element:
-        expressions.value(element)
-
-
-def _rules(spec: PackSpec, origin: str, *, is_shipped: bool = False) -> list[Rule]:
-    return [_rule(spec, rule, origin, is_shipped) for rule in spec.rules]
-
-
-def _rule(pack: PackSpec, spec: RuleSpec, origin: str, is_shipped: bool) -> Rule:
-    """A rule with what it leaves out to its pack, or to its kind, filled in."""
-    spec.each = spec.each or pack.each
-    spec.scope = spec.scope or pack.scope
-    own = own_condition(spec.each or "", spec.id)
-    spec.when = spec.when or own
-    if spec.each == "problem" and not spec.says:
-        spec.message = spec.message or OF_PROBLEMS
-    return Rule(
-        pack=pack.pack,
-        spec=spec,
-        severity=spec.severity,
-        source=spec.source or pack.source,
-        params=spec.params,
-        origin=origin,
-        is_shipped=is_shipped,
-    )
-
-
-def _parse(text: str) -> Any:
-    try:
-        return msgspec.json.decode(blank_comments(text.encode()))
-    except msgspec.DecodeError:
-        from kiplint.text.diagnose import read_json5
-
-        value = read_json5(text)
-        try:
-            msgspec.json.encode(value)
-        except UnicodeEncodeError:
-            raise ValueError("it has an unpaired surrogate") from None
-        return value
+def _rules(pack: PackSpec, origin: str, *, is_shipped: bool = False) -> list[Rule]:
+    """The rules of a pack. What a rule leaves out is filled in from its pack, or by its kind."""
+    rules = []
+    for spec in pack.rules:
+        spec.each = spec.each or pack.each
+        spec.scope = spec.scope or pack.scope
+        spec.when = spec.when or own_condition(spec.each or "", spec.id)
+        if spec.each == "problem" and not spec.says:
+            spec.message = spec.message or "{detail}"
+        rule = Rule(
+            pack=pack.pack,
+            spec=spec,
+            severity=spec.severity,
+            source=spec.source or pack.source,
+            params=spec.params,
+            origin=origin,
+            is_shipped=is_shipped,
+        )
+        rules.append(rule)
+    return rules

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
@@ -11,19 +9,13 @@ from typing import Any, NamedTuple, cast
 
 from msgspec.structs import replace
 
-from kiplint.engine import packs
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Violation, location_of
 from kiplint.engine.language import Expressions, as_text, split_location
 from kiplint.engine.rule import LEVELS, Case, FieldRequirement, Level, Rule, RuleSpec
 from kiplint.model.fields import Container, Field
-from kiplint.text.files import DISK, Disk
 from kiplint.text.words import did_you_mean, is_glob, nearest
 from kiplint.versions import VersionRange
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kiplint.engine.config import Config
 
 
 def matches(selector: str, rule_id: str) -> bool:
@@ -32,24 +24,23 @@ def matches(selector: str, rule_id: str) -> bool:
 
 
 def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, frozenset[str]]:
-    """By selector: the ids of the rules that it means."""
+    """By selector: the ids of the rules that it means. `tags/*` may mean `tags/gap` and `tags/negative`."""
     ids = frozenset(rule_ids)
     names = {"all", *ids, *(rule_id.partition("/")[0] for rule_id in ids)}
-    return {  # a file may have many selectors, and most that mean nothing are no globs
-        selector: frozenset(rule_id for rule_id in ids if matches(selector, rule_id))
-        if selector in names or is_glob(selector)
-        else frozenset()
-        for selector in selectors
-    }
+    ids_by_selector = {}
+    for selector in selectors:
+        # A file may have many selectors that mean nothing, which are not compared with every rule.
+        candidates = ids if selector in names or is_glob(selector) else ()
+        ids_by_selector[selector] = frozenset(rule_id for rule_id in candidates if matches(selector, rule_id))
+    return ids_by_selector
 
 
-def select(rules: list[Rule], selectors: Iterable[str], ignored_selectors: Iterable[str]) -> list[Rule]:
+def select(rules: list[Rule], selectors: Sequence[str], ignored_selectors: Sequence[str]) -> list[Rule]:
     """The rules that are selected and not ignored.
 
     `default` is every rule that is not off; a pack or a glob means those of its rules, a full id or `all` means
     rules that are off too, which then have the severity that they name for that.
     """
-    selectors, ignored_selectors = list(selectors), list(ignored_selectors)
     for selector in (*selectors, *ignored_selectors):
         check_selector(selector, rules)
     selection = []
@@ -68,10 +59,10 @@ def check_selector(selector: str, rules: list[Rule]) -> None:
     """Raise UsageError for a selector that means no rule."""
     if selector == "default" or any(matches(selector, rule.id) for rule in rules):
         return
-    names = [*{rule.id for rule in rules}, *{rule.pack for rule in rules}, *{rule.spec.id for rule in rules}]
-    near = nearest(selector, sorted(names))
-    full = next((rule.id for rule in rules if rule.spec.id == near), near)
-    hint = f"; did you mean {full}?" if full else "; see `kiplint rules`"
+    short_names = {rule.spec.id: rule.id for rule in reversed(rules)}  # the first pack that has the name counts
+    names = {*(rule.id for rule in rules), *(rule.pack for rule in rules), *short_names}
+    name = nearest(selector, sorted(names))
+    hint = f"; did you mean {short_names.get(name, name)}?" if name else "; see `kiplint rules`"
     raise UsageError(f"no rule matches {selector}{hint}", selector)
 
 
@@ -86,16 +77,15 @@ def with_severities(rules: list[Rule], severities: Mapping[str, str]) -> list[Ru
             raise UsageError(f"{level} is not a severity{did_you_mean(level, LEVELS) or ': ' + ', '.join(LEVELS)}")
     new_rules = []
     for rule in rules:
-        levels = [
-            level
-            for selector, level in severities.items()
-            if selector == rule.id or (rule.severity != "off" and matches(selector, rule.id))
-        ]
-        new_rules.append(replace(rule, severity=cast("Level", levels[-1])) if levels else rule)
+        severity = rule.severity
+        for selector, level in severities.items():
+            if selector == rule.id or (rule.severity != "off" and matches(selector, rule.id)):
+                severity = cast("Level", level)
+        new_rules.append(replace(rule, severity=severity))
     return new_rules
 
 
-def with_params(rules: list[Rule], params: dict[str, dict[str, Any]]) -> list[Rule]:
+def with_params(rules: list[Rule], params: Mapping[str, Mapping[str, Any]]) -> list[Rule]:
     """The rules with configured parameters, by rule id, merged over their own."""
     by_id = {rule.id: rule for rule in rules}
     for rule_id, values in params.items():
@@ -107,80 +97,89 @@ def with_params(rules: list[Rule], params: dict[str, dict[str, Any]]) -> list[Ru
             if name not in rule.params:
                 hint = did_you_mean(name, rule.params) or f"; it has {', '.join(rule.params) or 'none'}"
                 raise UsageError(f"{rule.id} has no parameter {name}{hint}", name)
-            kind, expected_type = type(value).__name__, type(rule.params[name]).__name__
-            if kind != expected_type:
-                raise UsageError(f"the parameter {name} of {rule.id} is of type {expected_type}, not {kind}", name)
+            actual_type, expected_type = type(value).__name__, type(rule.params[name]).__name__
+            if actual_type != expected_type:
+                text = f"the parameter {name} of {rule.id} is of type {expected_type}, not {actual_type}"
+                raise UsageError(text, name)
         by_id[rule_id] = replace(rule, params={**rule.params, **values})
     return list(by_id.values())
 
 
 class CompiledRule:
-    """A rule as Python functions. The messages are compiled when there is a violation."""
+    """A rule as Python functions. Those for the texts of a violation are compiled when there is one."""
 
     def __init__(self, rule: Rule) -> None:
         """Raises ExpressionError if an expression is invalid."""
         spec = rule.spec
         self.rule = rule
         self.params = {name: _param(value) for name, value in rule.params.items()}
-        self._expressions = Expressions(rule.each, rule.params)
+        expressions = Expressions(rule.each, rule.params)
         for name, text in spec.let.items():
-            self._expressions.let(name, text)
-        self._value_of = cache(self._expressions.value)
-        self._template_of = cache(self._expressions.template)
-        tree = self._expressions.tree
-        when = [tree(spec.when)] if spec.when else []
-        if spec.expect:
-            broken: list[ast.expr] = [ast.UnaryOp(ast.Not(), tree(spec.expect), lineno=1, col_offset=0)]
-        else:
-            broken = [_any([tree(case.when) for case in spec.says])] if _are_cases_all(spec) else []
-        self._concerned = self._expressions.filter(when) if spec.fields else None
-        self._broken = self._expressions.filter([*when, *broken]) if spec.message or spec.says else None
+            expressions.let(name, text)
+        self._function_of_expression = cache(expressions.value)
+        self._function_of_template = cache(expressions.template)
+        conditions = [spec.when] if spec.when else []
+        self._elements_with_required_fields = expressions.filter(conditions) if spec.fields else None
+        violation_conditions = [*conditions, *_violation_conditions(spec)]
+        self._violating_elements = expressions.filter(violation_conditions) if spec.message or spec.says else None
 
     def violations(self, elements: Sequence[Any]) -> Iterator[Violation]:
         """Each violation by one of the elements. Raises what an expression raises."""
-        if self._concerned:
-            for element in self._concerned(elements, self.params):
+        if self._elements_with_required_fields:
+            for element in self._elements_with_required_fields(elements, self.params):
                 for unmet in unmet_requirements(element, self.rule.spec.fields):
-                    location = location_of(unmet.element, unmet.at)
+                    location = location_of(unmet.element, unmet.key)
                     yield Violation(self.rule, self.rule.severity, unmet.message, location, element)
-        if self._broken:
-            for element in self._broken(elements, self.params):
-                yield self._describe(element)
+        if self._violating_elements:
+            for element in self._violating_elements(elements, self.params):
+                yield self._violation(element)
 
-    def _describe(self, element: Any) -> Violation:
-        rule, spec = self.rule, self.rule.spec
+    def _violation(self, element: Any) -> Violation:
+        """The violation by an element, with the texts of the first case that holds for it, or else of the rule."""
+        spec = self.rule.spec
         cases = (*spec.says, Case(message=spec.message))
         case = next(case for case in cases if not case.when or self._value(case.when, element))
-        levels = (level.severity for level in spec.levels if self._value(level.when, element))
-        own = next(levels, case.severity)
-        path, name = split_location(case.at or spec.at)
-        owner = self._value(path, element) if path else element
+        expression, key = split_location(case.at or spec.at)
+        located_element = self._value(expression, element) if expression else element
+        if located_element is None:
+            located_element = element
         return Violation(
-            rule,
-            own if own and rule.severity == spec.severity else rule.severity,  # a configured severity counts
+            self.rule,
+            self._severity(case, element),
             self._fill(case.message, element),
-            location_of(element if owner is None else owner, self._fill(name, element)),
+            location_of(located_element, self._fill(key, element)),
             element,
             self._fill(case.instead or spec.instead, element),
             self._fill(case.help or spec.help, element),
         )
 
+    def _severity(self, case: Case, element: Any) -> Level:
+        """The configured severity; without one, that of the element's `levels`, of the case, or of the rule."""
+        if self.rule.severity != self.rule.spec.severity:
+            return self.rule.severity
+        for level in self.rule.spec.levels:
+            if self._value(level.when, element):
+                return level.severity
+        return case.severity or self.rule.severity
+
     def _value(self, expression: str, element: Any) -> Any:
-        return self._value_of(expression)(element, self.params)
+        return self._function_of_expression(expression)(element, self.params)
 
     def _fill(self, template: str, element: Any) -> str:
         if "{" not in template and "}" not in template:
             return template
-        return self._template_of(template)(element, self.params)
+        return self._function_of_template(template)(element, self.params)
 
 
-def _are_cases_all(spec: RuleSpec) -> bool:
-    """Whether the cases of a rule are also what it finds."""
-    return bool(spec.says and not spec.message and spec.says[-1].when)
+def _violation_conditions(spec: RuleSpec) -> list[str]:
+    """The expression, in a list, that holds for the elements that violate a rule; none if all that it is about do.
 
-
-def _any(tests: list[ast.expr]) -> ast.expr:
-    return ast.BoolOp(ast.Or(), tests, lineno=1, col_offset=0) if len(tests) > 1 else tests[0]
+    Without `expect`, the cases of `says` tell what violates the rule, unless there is a message for all other elements.
+    """
+    if spec.expect:
+        return [f"not ({spec.expect}\n)"]  # on the next line, as the expression may end in a comment
+    has_message_for_others = spec.message or not spec.says or not spec.says[-1].when
+    return [] if has_message_for_others else [" or ".join(f"({case.when}\n)" for case in spec.says)]
 
 
 def _param(value: Any) -> Any:
@@ -205,67 +204,48 @@ class RuleSet:
         return {rule.id: rule for rule in (*self.all_rules, *self.rules)}
 
     def _compile(self, kind: str) -> list[CompiledRule]:
-        return [CompiledRule(rule) for rule in self._by_kind.get(kind, ())]
+        return [CompiledRule(rule) for rule in self._by_kind[kind]]
 
     def violations(self, kind: str, elements: Iterable[Any]) -> list[Violation]:
-        """Each rule of the kind that an element breaks, without those that another rule about it supersedes.
+        """The violations of all rules about a kind of element, such as `field`, by some elements of that kind.
 
-        Without rules or elements nothing is compiled.
+        Left out are those that another violation by the same element supersedes.
         """
-        elements = tuple(elements) if kind in self._by_kind else ()
+        if kind not in self._by_kind:
+            return []
+        elements = tuple(elements)
+        if not elements:
+            return []  # and nothing is compiled
         violations: list[Violation] = []
-        for rule in self._compiled_rules(kind) if elements else ():
+        for compiled_rule in self._compiled_rules(kind):
             try:
-                violations += rule.violations(elements)
+                violations += compiled_rule.violations(elements)
             except Exception as error:
-                text = f"{rule.rule.origin}: {rule.rule.id} fails: {error or type(error).__name__}"
-                if rule.rule.params != rule.rule.spec.params:
-                    text = f"{text}; correct its params in the configuration: {as_text(str(rule.rule.params))}"
+                rule = compiled_rule.rule
+                text = f"{rule.origin}: {rule.id} fails: {error or type(error).__name__}"
+                if rule.params != rule.spec.params:
+                    text = f"{text}; correct its params in the configuration: {as_text(str(rule.params))}"
                 raise UsageError(text) from error
-        skips = {
-            (id(violation.element), rule)
-            for violation in violations
-            if violation.severity != "off"
-            for rule in violation.rule.supersedes
-        }
-        return [violation for violation in violations if (id(violation.element), violation.rule.id) not in skips]
-
-
-def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
-    """All rules there are: shipped, and from the configuration's packs below `base`."""
-    rules = packs.shipped_rules()
-    names = {rule.pack for rule in rules}
-    for name in config.rule_packs:
-        file = os.path.join(base, name)
-        pack_rules = packs.load_pack(file, files)
-        duplicates = {rule.pack for rule in pack_rules} & names
-        if duplicates:
-            raise UsageError(f"{file}: there is already a pack {duplicates.pop()}; give yours another name")
-        names |= {rule.pack for rule in pack_rules}
-        rules += pack_rules
-    return rules
-
-
-def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
-    """The rules that a configuration selects out of those there are."""
-    params = {name: table.params for name, table in config.rules.items()}
-    all_rules = with_severities(with_params(rules, params) if params else rules, config.severity)
-    return RuleSet(select(all_rules, config.select, config.ignore), all_rules)
+        superseded: set[tuple[int, str]] = set()
+        for violation in violations:
+            if violation.severity != "off":
+                superseded.update((id(violation.element), rule_id) for rule_id in violation.rule.supersedes)
+        return [item for item in violations if (id(item.element), item.rule.id) not in superseded]
 
 
 class Unmet(NamedTuple):
-    """An unmet requirement: the message, and the element and the property that it is about."""
+    """An unmet requirement: the message, and the element and its property that it is about."""
 
     message: str
     element: Container | Field
-    at: str
+    key: str
 
 
 FieldRequirements = Mapping[str, FieldRequirement] | Sequence[FieldRequirement]
 
 
 def unmet_requirements(container: Container, required_fields: FieldRequirements) -> Iterator[Unmet]:
-    """Each unmet requirement of a message or struct, at the wrong field or at the place of the missing one."""
+    """Each unmet requirement on the fields of a message or struct, which are required by name, or by their order."""
     if isinstance(required_fields, Mapping):
         for name, requirement in required_fields.items():
             yield from _unmet(container, container.by_name.get(name), requirement, name)
@@ -276,30 +256,35 @@ def unmet_requirements(container: Container, required_fields: FieldRequirements)
 
 
 def _unmet(container: Container, field: Field | None, requirement: FieldRequirement, name: str) -> Iterator[Unmet]:
+    """What a field has wrong, and the fields of its struct; a missing field is reported for its container."""
     if field is None:
         yield Unmet(f"{container.name} has to carry {name}, {_describe(requirement)}", container, "fields")
         return
-    for at, problem in _problems(field, requirement):
-        yield Unmet(f"{field.name} {problem}", field, at)
+    for key, mistake in (*_mistakes(field, requirement), *_mistakes_of_order(field, requirement)):
+        yield Unmet(f"{field.name} {mistake}", field, key)
     if requirement.fields and field.struct is not None:
         yield from unmet_requirements(field.struct, requirement.fields)
 
 
 def _describe(requirement: FieldRequirement) -> str:
-    nullable = "nullable " if requirement.nullable not in ("", "none") else ""
-    kind = nullable + {"": "field", "[]": "array"}.get(requirement.type, requirement.type)
-    parts = [f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"]
-    parts[0] += f" in versions {requirement.versions}" if requirement.versions else ""
-    parts += [f"{requirement.default} by default"] if requirement.default is not None else []
-    parts += ["ignorable"] if requirement.ignorable else []
-    return ", ".join(parts)
+    """A required field in words: `a nullable string in versions 5+, null by default, ignorable`."""
+    words = {"": "field", "[]": "array"}.get(requirement.type, requirement.type)
+    if requirement.nullable not in ("", "none"):
+        words = f"nullable {words}"
+    words = f"an {words}" if words[0] in "aeio" else f"a {words}"
+    if requirement.versions:
+        words += f" in versions {requirement.versions}"
+    if requirement.default is not None:
+        words += f", {requirement.default} by default"
+    return f"{words}, ignorable" if requirement.ignorable else words
 
 
-def _problems(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str, str]]:
-    """Each property of a field that is not as required, and what is wrong with the field."""
-    is_array = requirement.type == "[]"
-    if not (field.is_array if is_array else requirement.type in ("", field.type)):
-        yield "type", f"has to be {'an array' if is_array else requirement.type}, not {field.type}"
+def _mistakes(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str, str]]:
+    """Each property of a field that is not as required, and what is wrong, such as `has to be ignorable`."""
+    if requirement.type == "[]" and not field.is_array:
+        yield "type", f"has to be an array, not {field.type}"
+    elif requirement.type not in ("", "[]", field.type):
+        yield "type", f"has to be {requirement.type}, not {field.type}"
     elif requirement.fields and field.struct is None:
         yield "type", f"has to hold a struct, not {field.type}"
     if requirement.versions and field.present != VersionRange.parse(requirement.versions) & field.owner.present:
@@ -307,33 +292,31 @@ def _problems(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str
     if requirement.tagged != "either":
         tagged = VersionRange.parse(requirement.tagged) & field.present
         if field.tagged & field.present != tagged:
-            problem = f"has to be tagged in versions {requirement.tagged}" if tagged else "must not be tagged"
-            yield "taggedVersions", problem
+            mistake = f"has to be tagged in versions {requirement.tagged}" if tagged else "must not be tagged"
+            yield "taggedVersions", mistake
     if requirement.nullable:
         nullable = VersionRange.parse(requirement.nullable) & field.present
+        surplus = field.nullable & field.present - nullable
         if not nullable <= field.nullable:
             yield "nullableVersions", f"has to be nullable in versions {requirement.nullable}"
-        elif surplus := field.nullable & field.present - nullable:
+        elif surplus:
             yield "nullableVersions", f"must not be null in versions {surplus}"
     if requirement.default is not None and not (field.has_default and field.default == requirement.default):
-        actual = f", not {field.default or 'empty'}" if field.has_default else ""
-        yield "default", f"has to have the default {requirement.default}{actual}"
+        actual_default = f", not {field.default or 'empty'}" if field.has_default else ""
+        yield "default", f"has to have the default {requirement.default}{actual_default}"
     if requirement.ignorable is not None and field.ignorable != requirement.ignorable:
         yield "ignorable", f"{'has to' if requirement.ignorable else 'must not'} be ignorable"
-    yield from _misplaced(field, requirement)
 
 
-def _misplaced(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str, str]]:
-    """The problem of a field that is not where it has to be among the untagged fields of its versions."""
+def _mistakes_of_order(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str, str]]:
+    """The mistake of a field that is not where it has to be among the untagged fields of its versions, if it is one."""
     if not requirement.first and not requirement.after:
         return
-    names_before = [
-        other.name
-        for other in field.owner.fields[: field.owner.fields.index(field)]
-        if other.present & field.present and not other.tagged
-    ]
-    before = names_before[-1] if names_before else ""
-    if requirement.first and before:
-        yield "name", f"has to be the first field, and comes after {before}"
-    elif requirement.after not in ("", before) and requirement.after in field.owner.by_name:
+    previous_name = ""
+    for other in field.owner.fields[: field.owner.fields.index(field)]:
+        if other.present & field.present and not other.tagged:
+            previous_name = other.name
+    if requirement.first and previous_name:
+        yield "name", f"has to be the first field, and comes after {previous_name}"
+    elif requirement.after not in ("", previous_name) and requirement.after in field.owner.by_name:
         yield "name", f"has to come right after {requirement.after}"
