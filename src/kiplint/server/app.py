@@ -1,15 +1,17 @@
-"""The server: the documents that an editor has open, when they are checked, and the answers to its requests."""
+"""The language server: the definitions that an editor has open, when they are checked, and their quick fixes."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
-from pygls.workspace import TextDocument
+from pygls.uris import from_fs_path
+from pygls.workspace import PositionCodec, ServerTextPosition, TextDocument
 
 from kiplint import __version__
 from kiplint.engine.config import configure
@@ -18,32 +20,39 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.run import check_set
 from kiplint.fixes.apply import CheckedFiles, Files, accept_fixes, without_collisions
 from kiplint.fixes.fixers import make_fix
-from kiplint.server import answers
 from kiplint.sources.disk import show_path, with_siblings
 from kiplint.sources.schema_files import SchemaFile, SourceError, definitions, kind_of
 from kiplint.text.edit import Edit
+from kiplint.text.lines import character_of, decode_text, lines_of
 
 DELAY: Final = 0.3
 """Seconds after the last change in a directory until its open documents are checked."""
 
-WATCHED: Final = ("**/*.json", "**/kiplint.toml", "**/.kiplint.toml", "**/pyproject.toml")
+FIX_ALL: Final = "source.fixAll.kiplint"
+"""The kind of the code action that applies all safe fixes, which editors can ask for when they save a document."""
+
+SEVERITIES: Final = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "info": types.DiagnosticSeverity.Information,
+}
 
 
 class CheckedDirectory(NamedTuple):
-    """The findings in the open documents of a directory, by path, and what their fixes are tried with.
+    """The findings in the open documents of a directory, by path, and what is needed to try their fixes.
 
-    `state` has all files of the directory, by the paths that findings have; `check` checks other bytes of them.
+    `files` are all definitions of the directory, by the paths in the findings; `check` checks other bytes of them.
     """
 
     findings: Mapping[str, list[Finding]] = {}
-    state: CheckedFiles = CheckedFiles({}, ())
+    files: CheckedFiles = CheckedFiles({}, ())
     check: Callable[[Files], CheckedFiles] = lambda files: CheckedFiles(files, ())
 
     def safe_edits(self, findings: Iterable[Finding]) -> list[Edit]:
-        """The edits of the safe fixes that can all be applied, and make nothing worse."""
+        """The edits of the safe fixes of the findings that do not collide and make nothing worse."""
         safe = (finding for finding in findings if finding.fix and finding.fix.applicability == "safe")
         batch = without_collisions(safe)
-        _, refusals = accept_fixes(self.state, batch, self.check)
+        _, refusals = accept_fixes(self.files, batch, self.check)
         refused = [finding for finding, _ in refusals]
         return [edit for finding in batch if finding.fix and finding not in refused for edit in finding.fix.edits]
 
@@ -62,17 +71,18 @@ def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDi
     schemas = with_siblings(directory, contents, configuration.keeps)
     if schemas is None:
         return CheckedDirectory()
-    files = definitions(schemas.files, certain=False)[0]  # a broken file counts beside definitions only
+    # A file with broken JSON may be no definition; it counts as one only beside definitions.
+    schema_files, *_ = definitions(schemas.files, certain=False)
 
-    def check(data: Files) -> CheckedFiles:
-        inputs = (SchemaFile(file.path, data[file.path], file.is_reported) for file in files)
-        is_single = len(files) == 1
+    def check(files: Files) -> CheckedFiles:
+        inputs = (SchemaFile(file.path, files[file.path], file.is_reported) for file in schema_files)
+        is_single = len(schema_files) == 1
         result = check_set(inputs, rules, directory=schemas.directory, single_file=is_single, fixer=make_fix)
-        return CheckedFiles(data, result.findings)
+        return CheckedFiles(files, result.findings)
 
-    state = check({file.path: file.data for file in files})
-    findings = {path: [item for item in state.findings if item.path == show_path(path)] for path in contents}
-    return CheckedDirectory(findings, state, check)
+    checked = check({file.path: file.data for file in schema_files})
+    findings = {path: [finding for finding in checked.findings if finding.path == show_path(path)] for path in contents}
+    return CheckedDirectory(findings, checked, check)
 
 
 class Server(LanguageServer):
@@ -90,43 +100,37 @@ class Server(LanguageServer):
             timer.cancel()
         self._timers[directory] = asyncio.get_running_loop().call_later(DELAY, self.check, directory)
 
-    def check_all_later(self) -> None:
-        """Check all open documents, after a change on disk."""
-        documents = filter(may_be_definition, self.workspace.text_documents.values())
-        for directory in {os.path.dirname(document.path) for document in documents}:
-            self.check_later(directory)
-
     def check(self, directory: str) -> None:
         """Check the open documents of a directory now, and publish the diagnostics of each."""
         if timer := self._timers.pop(directory, None):
             timer.cancel()
         documents = self.documents_in(directory)
-        reason = ""
+        failure: list[types.Diagnostic] = []
         try:
             contents = {path: document.source.encode("utf-8", "replace") for path, document in documents.items()}
             checked = check_documents(directory, contents)
         except (UsageError, SourceError) as error:
-            checked, reason = CheckedDirectory(), str(error)
+            checked = CheckedDirectory()
+            start = types.Range(types.Position(0, 0), types.Position(0, 1))
+            failure = [types.Diagnostic(start, str(error), severity=SEVERITIES["error"], source="kiplint")]
         self._checked[directory] = checked
         for path, document in documents.items():
-            positions = answers.Positions(document.source, self.workspace.position_codec)
-            diagnostics = [answers.diagnostic(finding, positions) for finding in checked.findings.get(path, ())]
-            diagnostics += [answers.refusal(reason)] if reason else []
-            self.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(document.uri, diagnostics, document.version)
-            )
+            positions = Positions(document.source, self.workspace.position_codec)
+            diagnostics = [diagnostic_of(finding, positions) for finding in checked.findings.get(path, ())]
+            params = types.PublishDiagnosticsParams(document.uri, diagnostics + failure, document.version)
+            self.text_document_publish_diagnostics(params)
 
     def checked(self, document: TextDocument) -> CheckedDirectory | None:
-        """What is known of the directory of an open document as it is now; None for any other document."""
-        directory = os.path.dirname(document.path)
-        if document.path not in self.documents_in(directory):
+        """The checked directory of an open document, as its text is now; None if it cannot be a definition."""
+        if not may_be_definition(document):
             return None
+        directory = os.path.dirname(document.path)
         if directory in self._timers:  # a text has changed since, and its check waits for the end of typing
             self.check(directory)
-        return self._checked[directory]
+        return self._checked.get(directory)
 
     def documents_in(self, directory: str) -> dict[str, TextDocument]:
-        """The open documents of a directory, by path."""
+        """The open documents of a directory that may be definitions, by path."""
         documents = filter(may_be_definition, self.workspace.text_documents.values())
         return {document.path: document for document in documents if os.path.dirname(document.path) == directory}
 
@@ -137,18 +141,6 @@ def may_be_definition(document: TextDocument) -> bool:
 
 
 server = Server()
-
-
-@server.feature(types.INITIALIZED)
-def initialized(ls: Server, params: types.InitializedParams) -> None:
-    """Ask the editor, where it can, to tell about changes of files on disk."""
-    capabilities = ls.client_capabilities.workspace
-    watching = capabilities.did_change_watched_files if capabilities else None
-    if watching and watching.dynamic_registration:
-        watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
-        options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
-        registration = types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-        ls.client_register_capability(types.RegistrationParams([registration]))
 
 
 @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
@@ -162,7 +154,7 @@ def did_change(ls: Server, params: types.DidOpenTextDocumentParams | types.DidCh
 
 @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
 def did_close(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
-    """Take back the diagnostics of a document; for its neighbours the file on disk counts again."""
+    """Remove the diagnostics of a document, and check its neighbours: for them the file on disk counts again."""
     document = ls.workspace.get_text_document(params.text_document.uri)
     if may_be_definition(document):
         ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
@@ -170,35 +162,124 @@ def did_close(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
 
 
 @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-@server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-def did_change_on_disk(ls: Server, params: object) -> None:
-    """Check all documents: a definition beside them or the configuration may have changed."""
-    ls.check_all_later()
+def did_save(ls: Server, params: object) -> None:
+    """Check all open documents: the saved one may be their configuration, or a definition beside them."""
+    documents = filter(may_be_definition, ls.workspace.text_documents.values())
+    for directory in {os.path.dirname(document.path) for document in documents}:
+        ls.check_later(directory)
 
 
-@server.feature(
-    types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix, answers.FIX_ALL])
-)
+@server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL]))
 def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """Answer with the fixes of the findings that a range touches; on request with all of the document."""
+    """Answer with the fixes of the findings that a range touches, or with one action for all safe fixes."""
     document = ls.workspace.get_text_document(params.text_document.uri)
-    if not (directory := ls.checked(document)):
+    checked = ls.checked(document)
+    if checked is None:
         return []
-    findings = directory.findings.get(document.path, [])
-    positions = answers.Positions(document.source, ls.workspace.position_codec)
-    open_documents = ls.documents_in(os.path.dirname(document.path))
-    uris = {show_path(path): other.uri for path, other in open_documents.items()}
-    actions = answers.Actions(document.uri, positions, directory.state.files, uris)
-    only = params.context.only or [types.CodeActionKind.QuickFix]
-    result: list[types.CodeAction] = []
-    if is_requested(types.CodeActionKind.QuickFix, only):
-        result += actions.quick_fixes(findings, params.range)
-    if is_requested(answers.FIX_ALL, only) and (edits := directory.safe_edits(findings)):  # as editors do on saving
-        edit = actions.workspace_edit(edits)
-        result.append(types.CodeAction("Fix all that is certain", answers.FIX_ALL, edit=edit))
-    return result
+    findings = checked.findings.get(document.path, [])
+    requested_kinds = params.context.only or [types.CodeActionKind.QuickFix]
+    actions: list[types.CodeAction] = []
+    if is_requested(types.CodeActionKind.QuickFix, requested_kinds):
+        positions = Positions(document.source, ls.workspace.position_codec)
+        for finding in findings:
+            diagnostic = diagnostic_of(finding, positions)
+            if params.range.start <= diagnostic.range.end and diagnostic.range.start <= params.range.end:
+                actions += quick_fixes(ls, document, finding, diagnostic, checked.files.files)
+    if is_requested(FIX_ALL, requested_kinds):
+        edits = checked.safe_edits(findings)
+        if edits:
+            edit = workspace_edit(ls, edits, checked.files.files)
+            actions.append(types.CodeAction("Fix all that is certain", FIX_ALL, edit=edit))
+    return actions
 
 
-def is_requested(kind: str, only: Sequence[str]) -> bool:
-    """Whether a kind of action, or one that it is a special case of, is among the requested ones."""
-    return any(kind == name or kind.startswith(f"{name}.") for name in only)
+def is_requested(kind: str, requested_kinds: Sequence[str]) -> bool:
+    """Whether a kind of action, such as `source.fixAll.kiplint`, or a more general one, such as `source`, is wanted."""
+    return any(kind == name or kind.startswith(f"{name}.") for name in requested_kinds)
+
+
+def quick_fixes(
+    ls: Server, document: TextDocument, finding: Finding, diagnostic: types.Diagnostic, files: Files
+) -> Iterator[types.CodeAction]:
+    """The actions for a finding: its fix in `files`, if it has one, and a comment that suppresses the finding."""
+    if finding.fix:
+        is_safe = finding.fix.applicability == "safe"
+        instead = f": write {finding.instead}" if finding.instead else ""
+        effect = "" if is_safe else f" (changes {finding.fix.changes})"
+        yield types.CodeAction(
+            title=f"Fix {finding.rule}{instead}{effect}",
+            kind=types.CodeActionKind.QuickFix,
+            diagnostics=[diagnostic],
+            is_preferred=is_safe or None,
+            edit=workspace_edit(ls, finding.fix.edits, files),
+        )
+    yield types.CodeAction(
+        title=f"Suppress {finding.rule} here, with a reason",
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[diagnostic],
+        edit=types.WorkspaceEdit({document.uri: [suppression_of(finding, document.source)]}),
+    )
+
+
+def workspace_edit(ls: Server, edits: Iterable[Edit], files: Files) -> types.WorkspaceEdit:
+    """Edits of `files`, some of which are open, as the protocol has them."""
+    documents = filter(may_be_definition, ls.workspace.text_documents.values())
+    uris = {show_path(document.path): document.uri for document in documents}
+    changes: dict[str, list[types.TextEdit]] = {}
+    for edit in edits:
+        data = files[edit.path]
+        uri = uris.get(edit.path) or from_fs_path(os.path.abspath(edit.path)) or edit.path
+        positions = Positions(decode_text(data), ls.workspace.position_codec)
+        changes.setdefault(uri, []).append(types.TextEdit(positions.range_of_edit(edit, data), edit.text))
+    return types.WorkspaceEdit(changes)
+
+
+def suppression_of(finding: Finding, text: str) -> types.TextEdit:
+    """The edit that inserts an ignore comment above a finding; the reason is left to the author."""
+    line = split_lines(text)[finding.line - 1]
+    indent = line[: len(line) - len(line.lstrip())]
+    newline = "\r\n" if "\r\n" in text else "\n"
+    start = types.Position(finding.line - 1, 0)
+    comment = f"{indent}// kiplint: ignore[{finding.rule}] TODO: why{newline}"
+    return types.TextEdit(types.Range(start, start), comment)
+
+
+def diagnostic_of(finding: Finding, positions: Positions) -> types.Diagnostic:
+    """A finding as the protocol has it, with the address of its rule; what to write instead has a line of its own."""
+    instead = f"\nWrite {finding.instead}" if finding.instead else ""
+    return types.Diagnostic(
+        range=positions.range_of_finding(finding),
+        message=finding.message + instead,
+        severity=SEVERITIES[finding.severity],
+        code=finding.rule,
+        code_description=types.CodeDescription(finding.url) if finding.url else None,
+        source="kiplint",
+        data=finding.fingerprint,
+    )
+
+
+class Positions:
+    """Turns lines and columns of a text, 1-based and in characters, into positions as the editor counts them."""
+
+    def __init__(self, text: str, codec: PositionCodec) -> None:
+        self._lines = split_lines(text)
+        self._codec = codec
+
+    def range_of_finding(self, finding: Finding) -> types.Range:
+        """The range of a finding in the text."""
+        start = self._position(finding.line, finding.column)
+        return types.Range(start, self._position(finding.end_line, finding.end_column))
+
+    def range_of_edit(self, edit: Edit, data: bytes) -> types.Range:
+        """The range that an edit replaces; `data` are the bytes of the text, in which the edit counts."""
+        lines = lines_of(data)
+        start = self._position(*lines.position(character_of(data, edit.start)))
+        return types.Range(start, self._position(*lines.position(character_of(data, edit.end))))
+
+    def _position(self, line: int, column: int) -> types.Position:
+        return self._codec.position_to_client_units(self._lines, ServerTextPosition(line - 1, column - 1))
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text, split where the protocol does, which is at fewer characters than in `str.splitlines`."""
+    return re.split(r"\r\n?|\n", text)
