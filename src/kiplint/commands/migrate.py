@@ -15,14 +15,14 @@ from msgspec.structs import replace
 from kiplint.cli.options import FormOption
 from kiplint.cli.output import present, present_patch
 from kiplint.compat.rollout import WITH_FIELDS
+from kiplint.compat.tree import make_tree, unparsable_files
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
-from kiplint.fixes import new_version as fixes
 from kiplint.fixes.apply import all_rules
 from kiplint.fixes.kip_1313 import migrate, unmet_goals
-from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, State, client_rpcs, join, verify
+from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, State, client_rpcs, files_of, join, verify
+from kiplint.fixes.new_version import bump as bump_rpc
 from kiplint.fixes.write import FileChanges, require_files
-from kiplint.model.load import load
 from kiplint.model.message import rpc_of
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.render.report import RunResult, Status
@@ -188,8 +188,8 @@ class MigrationResult(RunResult, frozen=True):
         )
 
 
-Migrate = Callable[[SchemaSet, Sequence[Rpc]], Migration]
-"""Migrates the RPCs of a set."""
+MigrateSet = Callable[[SchemaSet, Sequence[Rpc]], Migration]
+"""Migrates some RPCs of a set, and whatever else of the set has to change with them."""
 
 
 def migrate_kip_1313(
@@ -209,15 +209,16 @@ def migrate_kip_1313(
         raise UsageError("--only names no RPC; leave the option out to change all RPCs")
     only = comma_parts(only)
 
-    def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
-        later = {rpc_of(name) for name in WITH_FIELDS} if except_telemetry else set()
-        names = {rpc.name for rpc in rpcs} - later
-        whole = len(names) == len(client_rpcs(schemas))
-        if not names:
-            return Migration()
-        return migrate(schemas, only=() if whole else names, only_declare=only_declare)
+    telemetry_names = {rpc_of(message_name) for message_name in WITH_FIELDS}
 
-    return _migrate([os.fspath(name) for name in sets], only, change, None if only_declare else unmet_goals, dry_run)
+    def migrate_set(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
+        names = {rpc.name for rpc in rpcs}
+        if except_telemetry:
+            names -= telemetry_names
+        return migrate(schemas, only=names, only_declare=only_declare) if names else Migration()
+
+    goal = None if only_declare else unmet_goals
+    return _migrate([os.fspath(name) for name in sets], only, migrate_set, goal, dry_run)
 
 
 def migrate_bump(
@@ -234,59 +235,62 @@ def migrate_bump(
     files that cannot be written; SourceError for what cannot be opened.
     """
     directories: dict[str, str] = {}
+    """The directory of each RPC."""
 
-    def change(schema_set: SchemaSet, own_rpcs: Sequence[Rpc]) -> Migration:
-        here = schema_set.directory or "."
-        for rpc in own_rpcs:
-            first = directories.setdefault(rpc.name, here)
-            if here != first:
-                raise UsageError(f"{rpc.name} is in {first} and in {here}: name the directory to change")
-        return join(fixes.bump(rpc, unstable=unstable, new_version=new_version, comment=note) for rpc in own_rpcs)
+    def bump_rpcs(schema_set: SchemaSet, selected_rpcs: Sequence[Rpc]) -> Migration:
+        directory = schema_set.directory or "."
+        for rpc in selected_rpcs:
+            other = directories.setdefault(rpc.name, directory)
+            if other != directory:
+                raise UsageError(f"{rpc.name} is in {other} and in {directory}: name the directory to change")
+        return join(bump_rpc(rpc, unstable=unstable, new_version=new_version, comment=note) for rpc in selected_rpcs)
 
-    return _migrate([os.fspath(schemas)], rpcs, change, None, dry_run)
+    return _migrate([os.fspath(schemas)], rpcs, bump_rpcs, None, dry_run)
 
 
 def _migrate(
-    paths: Sequence[str], names: Sequence[str], change: Migrate, goal: Goal | None, dry_run: bool
+    paths: Sequence[str], names: Sequence[str], migrate_set: MigrateSet, goal: Goal | None, dry_run: bool
 ) -> MigrationResult:
-    """Migrate the named RPCs of the sets, or all, and write the files if that is wanted."""
+    """Migrate the named RPCs, or all without `names`, in the sets at the paths, and write the files unless `dry_run`.
+
+    A name is that of an RPC or of one of its messages. An RPC is only migrated if one of its files is at the paths: a
+    set also has the files beside them as context.
+    """
     if not dry_run:
         require_files(paths)
     configuration = configure(paths[0])
+    rules = all_rules(configuration)
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []
-    unread_paths: list[str] = []
+    unparsable: list[str] = []
     rpc_names: set[str] = set()
-    rules = all_rules(configuration)
+    wanted_names = {rpc_of(name) for name in names}
     for schema_files in open_sets(paths, configuration.keeps):
-        directory = encodable(schema_files.directory or ".")
-        definitions = [load(file.path, file.data) for file in schema_files.files]
-        messages = tuple(definition.message for definition in definitions if definition.message)
-        schemas = SchemaSet(messages, schema_files.directory)
-        unread_paths += [definition.file for definition in definitions if not definition.message]
+        pairs = [(file.path, file.data) for file in schema_files.files]
+        tree = make_tree("", [(schema_files.directory, pairs)])
+        unparsable += unparsable_files(tree)
+        schemas = tree.sets[schema_files.directory]
         reported_paths = {file.path for file in schema_files.files if file.is_reported}
-        rpcs = [
-            rpc
-            for rpc in client_rpcs(schemas)
-            if any(message and message.file in reported_paths for message in (rpc.request, rpc.response))
-        ]
+        rpcs = [rpc for rpc in client_rpcs(schemas) if not reported_paths.isdisjoint(files_of(rpc))]
         rpc_names |= {rpc.name for rpc in rpcs}
-        migration = change(schemas, [rpc for rpc in rpcs if not names or rpc.name in {*names, *map(rpc_of, names)}])
+        migration = migrate_set(schemas, [rpc for rpc in rpcs if not names or rpc.name in wanted_names])
         if migration.rows:
             migration = verify(schema_files, migration, rules, goal)
         files += migration.files
+        directory = encodable(schema_files.directory or ".")
         rows += [replace(row, directory=directory) for row in migration.rows]
+
     for name in names:
-        if not {name, rpc_of(name)} & rpc_names:
+        if rpc_of(name) not in rpc_names:
             raise UsageError(f"there is no RPC {name}{did_you_mean(rpc_of(name), rpc_names)}")
-    if not rpc_names and not unread_paths:
+    if not rpc_names and not unparsable:
         raise UsageError("there are no RPCs: name the directory that has the requests and responses, or some of them")
-    status: Status = "error" if unread_paths else "findings" if any(row.state == "left" for row in rows) else "ok"
+    status: Status = "findings" if any(row.state == "left" for row in rows) else "ok"
     result = MigrationResult(
         files=tuple(files),
         rows=tuple(rows),
-        unparsable=tuple(unread_paths),
-        status=status,
+        unparsable=tuple(unparsable),
+        status="error" if unparsable else status,
         is_written=not dry_run,
     )
     if not dry_run:
@@ -295,24 +299,32 @@ def _migrate(
 
 
 def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
-    """Write what was done to each RPC, then what a person has to review, and the numbers."""
-    rows, width = result.rows, width_of(out)
-    several = len({row.directory for row in rows}) > 1
-    names = [f"{row.directory}: {row.name}" if several else row.name for row in rows]
-    named_rows = [*zip(names, rows, strict=True)]
-    visible = [_cells(name, row) for name, row in named_rows if row.look or row.state not in ("unchanged", "dead")]
-    lines = table(COLUMNS, visible, color, width)
-    if notes := [f"  {name}: {note}" for name, row in named_rows for note in row.look]:
-        lines += ["", title("To look at", color), *(line for note in notes for line in fold(note, width))]
-    counts = Counter(row.state for row in rows)
+    """Write a table of the RPCs that concern a person, the notes on them, and a line with the counts of all RPCs."""
+    width = width_of(out)
+    has_several_sets = len({row.directory for row in result.rows}) > 1
+    table_rows: list[list[Cell]] = []
+    note_lines: list[str] = []
+    for row in result.rows:
+        name = f"{row.directory}: {row.name}" if has_several_sets else row.name
+        if row.look or row.state not in ("unchanged", "dead"):
+            table_rows.append(_cells(name, row))
+        for note in row.look:
+            note_lines += fold(f"  {name}: {note}", width)
+
+    lines = table(COLUMNS, table_rows, color, width)
+    if note_lines:
+        lines += ["", title("To look at", color), *note_lines]
+    if lines:
+        lines.append("")
+    counts = Counter(row.state for row in result.rows)
     parts = [f"{counts[state]} {state}" for state in get_args(State) if counts[state]]
     verb = "changed" if result.is_written else "would change"
-    summary = f"{join_words(parts) if parts else 'No RPCs'}; {plural(len(result.files), 'file')} {verb}."
-    out.write("\n".join([*lines, *([""] if lines else []), summary]) + "\n")
+    lines.append(f"{join_words(parts) if parts else 'No RPCs'}; {plural(len(result.files), 'file')} {verb}.")
+    out.write("\n".join(lines) + "\n")
 
 
 def _cells(name: str, row: MigrationRow) -> list[Cell]:
     versions = row.versions if row.versions == row.base_versions else f"{row.base_versions} -> {row.versions}"
-    headers = ", ".join(f"{versions}: {header}" for versions, header in row.header_versions.items())
+    headers = ", ".join(f"{range_text}: {header}" for range_text, header in row.header_versions.items())
     color = SEVERITY["error"] if row.state == "left" else DIM
     return [(name, ""), (row.state, color), (versions, ""), (headers, ""), (", ".join(row.done), "")]

@@ -110,13 +110,14 @@ def client_rpcs(schemas: SchemaSet) -> list[Rpc]:
     return [rpc for rpc in schemas.rpcs if not rpc.is_coordinator]
 
 
+def files_of(rpc: Rpc) -> list[str]:
+    """The paths of the request and the response of an RPC, or of the one that exists."""
+    return [message.file for message in (rpc.request, rpc.response) if message]
+
+
 def rpc_names(schemas: SchemaSet) -> dict[str, str]:
     """By path of a request or a response the name of its RPC, such as `Fetch`; by path of RequestHeader that name."""
-    names = {}
-    for rpc in client_rpcs(schemas):
-        for message in (rpc.request, rpc.response):
-            if message:
-                names[message.file] = rpc.name
+    names = {path: rpc.name for rpc in client_rpcs(schemas) for path in files_of(rpc)}
     if schemas.request_header:
         names[schemas.request_header.file] = HEADER
     return names
