@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import stat
 from collections.abc import Iterable
 from typing import Final
@@ -20,26 +21,27 @@ _NO_NEWLINE: Final = "\\ No newline at end of file\n"
 
 
 class FileChanges(msgspec.Struct, frozen=True):
-    """Files before and after, by path, in the order in which they are to be written."""
+    """The bytes of files before and after a change, by path, in the order in which they are to be written."""
 
     before: dict[str, bytes]
     after: dict[str, bytes]
 
     def patch(self, names: tuple[str, ...] = ()) -> bytes:
-        """The change as a unified diff, empty when there is none; the files were found by these SETs."""
+        """The change as a unified diff, empty if there is none; `names` are the SETs in which the files were found."""
         lines: list[str] = []
         for path, data in sorted(self.after.items()):
             name = in_patch(path, names)
-            name += "\t" if " " in name else ""  # else GNU patch takes it to end at the blank
+            if " " in name:
+                name += "\t"  # without it, GNU patch takes the name to end at the blank
             lines += difflib.unified_diff(_lines(self.before[path]), _lines(data), f"a/{name}", f"b/{name}")
         text = "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
         return text.encode("utf-8", "surrogateescape")
 
     def write(self) -> None:
-        """Write the files, each of which takes the place of the old one at once and keeps its mode.
+        """Replace the changed files, each of them whole or not at all; they keep their modes.
 
-        Raises UsageError for a file that is read-only, has changed since it was read, is gone, a link or no regular
-        file: all are looked at before the first is written.
+        All files are checked before the first is written: UsageError is raised for a file that is read-only, has
+        changed since it was read, is gone, or is a link or no regular file.
         """
         changed_files = {path: data for path, data in self.after.items() if self.before[path] != data}
         for path in changed_files:
@@ -53,9 +55,8 @@ class FileChanges(msgspec.Struct, frozen=True):
 
 
 def _lines(data: bytes) -> list[str]:
-    # Not splitlines: a form feed or U+2028 ends no line of a patch.
-    lines = data.decode("utf-8", "surrogateescape").split("\n")
-    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+    """The lines with their line feeds; unlike in `str.splitlines`, a form feed or U+2028 ends no line of a patch."""
+    return re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "surrogateescape"))
 
 
 def _require_unchanged(path: str, before: bytes) -> None:
@@ -86,9 +87,14 @@ def require_files(names: Iterable[str]) -> None:
     for name in names:
         if name == STDIN:
             raise UsageError("standard input cannot be changed; name the files, or ask for --diff")
-        if os.path.isdir(name) or (os.path.lexists(name) and not name.lower().endswith(ARCHIVES)):
-            continue
-        if not os.path.lexists(name) and ":" not in name and "!/" not in name:
-            continue  # whoever reads it says that it is not there
-        what = "an archive" if os.path.lexists(name.partition("!/")[0]) else "a revision"
-        raise UsageError(f"{name} is {what}: nothing in it can be changed")
+        if os.path.lexists(name):
+            if os.path.isdir(name) or not name.lower().endswith(ARCHIVES):
+                continue
+            kind = "an archive"
+        elif "!/" in name:
+            kind = "an archive"
+        elif ":" in name:
+            kind = "a revision"
+        else:
+            continue  # the error that it does not exist comes from opening it
+        raise UsageError(f"{name} is {kind}: nothing in it can be changed")
