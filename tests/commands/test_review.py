@@ -125,6 +125,12 @@ def test_what_two_paths_have_is_old_once(checkout: Path) -> None:
     assert [finding.rule for finding in two.findings] == ["fields/unknown-type"]
 
 
+@pytest.mark.parametrize("paths", [(".", "schemas"), ("schemas/ThingResponse.json", "./schemas", "schemas")])
+def test_a_path_that_is_named_twice_is_compared_once(checkout: Path, paths: tuple[str, ...]) -> None:
+    write(checkout, things(OLD, SIZE | TAGGED))
+    assert [change.rule for change in review(*paths).additions] == ["compat/new-tag"]
+
+
 def test_what_fails(checkout: Path) -> None:
     write(checkout, things(OLD, SIZE | {"about": ""}))
     assert review(fail_on_breaks=["storage"], fail_on="warning").status == "findings"

@@ -112,9 +112,9 @@ def check(
     start = "" if names[0] == STDIN else names[0]
     configuration = configure(start, select=select, ignore=ignore, severity=severity, config=config, isolated=isolated)
     options = CheckOptions(
-        names=names,
-        configuration=configuration,
-        rules=configuration.rules(),
+        names,
+        configuration,
+        configuration.rules(),
         fail_on=fail_on,
         fix=fix,
         diff=diff,
@@ -128,7 +128,7 @@ def check(
     return check_sets(options)
 
 
-class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
+class CheckOptions(msgspec.Struct, frozen=True):
     """What is checked, against which rules, and what else is done, as the parameters of `check` say.
 
     With `strict`, `changed_since` leaves out a finding that the base has too, even if its line was changed.

@@ -23,6 +23,7 @@ from kiplint.text.files import DISK, Disk
 
 NAME_BASE: Final = "; name one: --base REV, or --base none to check without comparing"
 COMMIT: Final = re.compile("[0-9a-f]{40,}")
+MAIN_BRANCHES: Final = ("trunk", "main", "master")
 
 CONFIGURATION_CHANGED: Final = Rule(
     pack="review",
@@ -40,85 +41,105 @@ CONFIGURATION_CHANGED: Final = Rule(
 
 
 def find_base(base: str | None = None) -> tuple[str, str]:
-    """The revision that the work tree is compared with, and a note on one that was not named. Both empty for `none`.
+    """The revision that the work tree is compared with, and a note on it unless it is `base`, the value of --base.
 
-    Raises UsageError and SourceError.
+    Both are empty for `none`. Raises UsageError and SourceError.
     """
     if base == "none":
         return "", ""
     if not home_of(os.curdir):
         raise UsageError(f"there is no git repository around the working directory, and so no base{NAME_BASE}")
-    git = open_repository(None).run
     if base:
         if not is_revision(base) and not is_unborn(base):
             raise SourceError(f"no such revision: {base}")
-        return git("rev-parse", "--short", base).strip() if COMMIT.fullmatch(base) else base, ""
+        return _short(base) if COMMIT.fullmatch(base) else base, ""
     if is_unborn("HEAD"):
         return "HEAD", "compared with HEAD, which has no commit yet"
-    head, name = git("rev-parse", "HEAD").strip(), git("rev-parse", "--abbrev-ref", "HEAD").strip()
-    # The commit names its parents in a shallow clone, too.
-    parents = re.findall(r"(?m)^parent (\w+)$", git("cat-file", "commit", head).partition("\n\n")[0])
-    if len(parents) > 1 and head == os.environ.get("GITHUB_SHA"):  # the merge that GitHub makes of a pull request
-        return _base_at(parents[0], "the branch that the pull request goes into")
-    for branch in _target_branches():
-        if fork := git("merge-base", "HEAD", branch).strip():
-            if fork != head or name not in ("HEAD", branch, branch.partition("/")[2]):
-                return _base_at(fork, f"where the branch left {branch}")
-            break
-    return _base_at(parents[0], "the commit before HEAD") if parents else _base_at(head, "the only commit")
-
-
-def _base_at(commit: str, reason: str) -> tuple[str, str]:
+    commit, reason = _usual_base()
     if not is_revision(commit):
         raise UsageError(f"the clone lacks {reason}; git fetch --depth=1 origin {commit}{NAME_BASE}")
-    revision = open_repository(None).run("rev-parse", "--short", commit).strip()
-    return revision, f"compared with {revision}, {reason}"
+    return _short(commit), f"compared with {_short(commit)}, {reason}"
+
+
+def _short(revision: str) -> str:
+    """The abbreviated id of a commit."""
+    return open_repository(None).run("rev-parse", "--short", revision).strip()
+
+
+def _usual_base() -> tuple[str, str]:
+    """The commit that a change is compared with where none is named, and which one it is, in words.
+
+    It is the one that a pull request is merged into, else where the current branch left the branch that it is to go
+    into, else the one before HEAD.
+    """
+    git = open_repository(None).run
+    head, current_branch = git("rev-parse", "HEAD").strip(), git("rev-parse", "--abbrev-ref", "HEAD").strip()
+    # The text of the commit names its parents in a shallow clone, too.
+    headers, _, _ = git("cat-file", "commit", head).partition("\n\n")
+    parents = re.findall(r"(?m)^parent (\w+)$", headers)
+    if len(parents) > 1 and head == os.environ.get("GITHUB_SHA"):  # the merge that GitHub makes of a pull request
+        return parents[0], "the branch that the pull request goes into"
+    for target_branch in _target_branches():
+        merge_base = git("merge-base", "HEAD", target_branch).strip()
+        if not merge_base:
+            continue
+        is_target = current_branch in ("HEAD", target_branch, target_branch.partition("/")[2])
+        if merge_base == head and is_target:
+            break
+        return merge_base, f"where the branch left {target_branch}"
+    return (parents[0], "the commit before HEAD") if parents else (head, "the only commit")
 
 
 def _target_branches() -> Iterator[str]:
-    """The branches that a change may go into, by what CI servers say and by usual names; origin/HEAD by its branch."""
+    """The branches that a change may go into: those that CI servers name, then those with usual names.
+
+    `origin/HEAD` is replaced by the branch that it stands for.
+    """
     variables = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CHANGE_TARGET")
-    targets = [os.environ[name] for name in variables if os.environ.get(name)]
-    usual = ("HEAD", "trunk", "main", "master")
-    branches = [f"{remote}/{name}" for remote in ("upstream", "origin") for name in usual]
-    for branch in dict.fromkeys([*(f"origin/{name}" for name in targets), *branches, *usual[1:]]):
+    ci_branches = [f"origin/{os.environ[name]}" for name in variables if os.environ.get(name)]
+    remote_branches = [f"{remote}/{name}" for remote in ("upstream", "origin") for name in ("HEAD", *MAIN_BRANCHES)]
+    for branch in dict.fromkeys([*ci_branches, *remote_branches, *MAIN_BRANCHES]):
         if is_revision(branch):
-            name = open_repository(None).run("rev-parse", "--abbrev-ref", branch).strip()
-            yield name or branch
+            yield open_repository(None).run("rev-parse", "--abbrev-ref", branch).strip() or branch
 
 
-def place_in(name: str, revision: str) -> str:
-    """A path of the work tree in a revision, as `REV:path`, or empty where the revision does not have it.
+def path_in_revision(name: str, revision: str) -> str:
+    """A path of the work tree as `REV:path`; empty where the revision does not have it.
 
     Raises UsageError for a path outside of the work tree.
     """
-    folder = next(sources_in(revision, [name], home_of(os.curdir), "a review"), "")
-    if os.path.isdir(name) or not folder:
-        return folder
-    file = f"{folder}{'' if folder.endswith(':') else '/'}{os.path.basename(name)}"
+    directories = [*sources_in(revision, [name], home_of(os.curdir), "a review")]
+    if not directories:
+        return ""
+    (directory,) = directories  # `REV:path` of the path, or of the directory that a file is in
+    if os.path.isdir(name):
+        return directory
+    separator = "" if directory.endswith(":") else "/"
+    file = f"{directory}{separator}{os.path.basename(name)}"
     return file if open_repository(None).find(file) else ""
 
 
 class RevisionFiles(Disk):
-    """The files of a work tree as a revision has them, for what is read by path; those outside of it are on disk."""
+    """Reads the files of the work tree as a revision has them, and files outside of the work tree from disk."""
 
     def __init__(self, revision: str, top: str) -> None:
         self.revision, self.top = revision, os.path.join(os.path.abspath(top), "")
-        self.paths: dict[str, None] = {}
-        """The files of the work tree that were read."""
+        self.read_paths: list[str] = []
+        """The absolute paths of the files of the revision that were read."""
 
     def read(self, path: str, most: int = TEXT_BYTES, *, cut: bool = False) -> bytes:
         """The bytes of a file; raises OSError as `read_file` does."""
         if not self._is_inside(path):
             return super().read(path, most, cut=cut)
-        entry = self._entries.get(os.path.abspath(path))
+        absolute_path = os.path.abspath(path)
+        entry = self._entries.get(absolute_path)
         if entry is None:
             raise FileNotFoundError(errno.ENOENT, f"it is not in {self.revision}; --trust-head reads it as it is", path)
         if entry.mode == LINK:
             text = f"it is a link in {self.revision}, which is not followed; --trust-head reads it as it is"
             raise OSError(errno.ELOOP, text, path)
-        self.paths[os.path.abspath(path)] = None
-        data = open_repository(None).read([entry.id])[0]
+        self.read_paths.append(absolute_path)
+        (data,) = open_repository(None).read([entry.id])
         if len(data) > most and not cut:
             raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", path)
         return data[:most]
@@ -132,26 +153,28 @@ class RevisionFiles(Disk):
         return os.path.abspath(path) if self._is_inside(path) else super().real(path)
 
     def _is_inside(self, path: str) -> bool:
+        """Whether a path is that of the work tree, or of something in it."""
         return os.path.join(os.path.abspath(path), "").startswith(self.top)
 
     @cached_property
     def _entries(self) -> dict[str, TreeEntry]:
-        objects = open_repository(None)
-        tree = objects.find(self.revision + "^{tree}")
-        entries = objects.entries(tree.id, self.revision) if tree else ()
+        """The files and links of the revision, by their absolute paths in the work tree."""
+        repository = open_repository(None)
+        tree = repository.find(self.revision + "^{tree}")
+        entries = repository.entries(tree.id, self.revision) if tree else ()
         return {self.top + entry.path.replace("/", os.sep): entry for entry in entries if entry.mode != SUBMODULE}
 
 
 def changed_configuration(base: RevisionFiles, paths: Iterable[str], *, trusts_head: bool) -> Iterator[Finding]:
-    """A finding for each configuration above some paths, and each pack or baseline, that the base has otherwise.
+    """A finding for each file that decides what is checked, and that is not the same in the base and the work tree.
 
-    `base` has read its own configuration, with all that belongs to it.
+    These are the configurations in the directories above the paths, and what `base` has read: its own configuration,
+    with the packs and the baseline that it names.
     """
-    folders = {folder for path in paths for folder in _folders(os.path.abspath(path), base.top)}
-    files = [*base.paths, *(os.path.join(folder, name) for folder in sorted(folders) for name in FILES)]
-    for path in dict.fromkeys(files):
-        before, after = _content(path, base), _content(path, DISK)
-        if before == after:
+    directories = {directory for path in paths for directory in _directories_up(os.path.abspath(path), base.top)}
+    configurations = [os.path.join(directory, name) for directory in sorted(directories) for name in FILES]
+    for path in dict.fromkeys([*base.read_paths, *configurations]):
+        if _content(path, base) == _content(path, DISK):
             continue
         effect = "which this review trusts" if trusts_head else f"so this review goes by {base.revision}"
         message = f"the change sets other values than {base.revision} has, {effect}"
@@ -159,15 +182,15 @@ def changed_configuration(base: RevisionFiles, paths: Iterable[str], *, trusts_h
         yield locate_file(Violation(CONFIGURATION_CHANGED, "warning", message, Location(name), None), name)
 
 
-def _folders(path: str, top: str) -> Iterator[str]:
-    """The folders of a path up to the top of the work tree."""
+def _directories_up(path: str, top: str) -> Iterator[str]:
+    """A path and all directories above it, up to the top of the work tree."""
     while os.path.join(path, "").startswith(top):
         yield path
         path = os.path.dirname(path)
 
 
 def _content(path: str, files: Disk) -> object:
-    """What a configuration sets, or the bytes of another file; empty without the file."""
+    """What a configuration sets, or the bytes of another file, for a comparison; the message of an error in it."""
     try:
         if os.path.basename(path) in FILES:
             return read_config(path, files) if files.is_file(path) else Config()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
@@ -33,7 +32,7 @@ from kiplint.commands.review.base import (
     RevisionFiles,
     changed_configuration,
     find_base,
-    place_in,
+    path_in_revision,
 )
 from kiplint.commands.rollout import RolloutDocument, findings_of, rollout_document
 from kiplint.compat.classify import (
@@ -273,67 +272,88 @@ def review(
     """
     grave_breaks = breaks_of(fail_on_breaks)
     names = _names(paths)
-    since, note = find_base(base)
-    base_files = RevisionFiles(since, home_of(os.curdir)) if since and not is_unborn(since) else None
+    revision, base_note = find_base(base)
+    base_files = RevisionFiles(revision, home_of(os.curdir)) if revision and not is_unborn(revision) else None
     files = base_files if base_files and not trust_head else DISK
     configuration = configure(names[0], files, select=select, ignore=ignore, severity=severity, config=config)
     rules = configuration.rules()
-    check = check_sets(
-        CheckOptions(
-            names=names, configuration=configuration, rules=rules, changed_since=since or None, strict=True, fix=fix
-        )
-    )
-    comparison = _compare(names, since, [os.fspath(name) for name in released], configuration)  # after the fixes
-    rows = _rollout(comparison, configuration, rollout)
-    items: list[Item] = [(finding, "check") for finding in check.findings]
-    if base_files:
-        folders = {*names, *map(os.path.dirname, comparison.sources(1))}
-        changed = changed_configuration(base_files, folders, trusts_head=trust_head)
-        items += [(finding, "check") for finding in changed]
-    items += [(change, "diff") for change in comparison.breaking]
-    if rollout == "always":
-        items += [(finding, "rollout") for finding in findings_of(rows, comparison.sources(1))]
     rules_by_id = {**rules.by_id, CONFIGURATION_CHANGED.id: CONFIGURATION_CHANGED}
-    findings = entries_of(items, {rule.id: rule.supersedes for rule in rules_by_id.values()})
+    options = CheckOptions(names, configuration, rules, changed_since=revision or None, strict=True, fix=fix)
+
+    check = check_sets(options)
+    comparison = _compare(names, revision, [os.fspath(name) for name in released], configuration)  # after the fixes
+    rows = _rollout(comparison, configuration, rollout)
+    findings_by_origin: dict[Origin, Iterable[Finding]] = {
+        "check": (*check.findings, *_configuration_findings(base_files, names, comparison, trust_head)),
+        "diff": comparison.breaking,
+        "rollout": findings_of(rows, comparison.new_sources) if rollout == "always" else (),
+    }
+    entries = entries_of(findings_by_origin, {rule.id: rule.supersedes for rule in rules_by_id.values()})
     return ReviewResult(
-        findings=findings,
+        findings=entries,
         files=check.files,
         messages=check.messages,
-        sources={**comparison.sources(0), **comparison.sources(1), **check.sources},
-        status=_status(findings, comparison, fail_on or configuration.config.fail_on, grave_breaks),
-        sets=(*names, *([f"{since}:"] if since else [])),
+        sources={**comparison.old_sources, **comparison.new_sources, **check.sources},
+        status=_status(entries, comparison, fail_on or configuration.config.fail_on, grave_breaks),
+        sets=(*names, f"{revision}:") if revision else names,
         rules=rules_by_id,
         paths=check.paths,
-        notes=(*filter(None, [note]), *comparison.notes, *check.notes),
+        notes=(*([base_note] if base_note else []), *comparison.notes, *check.notes),
         left_out=check.left_out,
         harmless=("info",),
         whole=whole,
         older=check.older,
         additions=comparison.additions,
-        base=since,
+        base=revision,
         released=comparison.releases.names if comparison.releases else (),
         rollout=rows,
     )
 
 
 def _names(paths: Iterable[Path]) -> tuple[str, ...]:
-    """The paths that are reviewed, by default the whole checkout. Raises SourceError for one that is not there."""
-    names = tuple(os.fspath(path) for path in paths) or (os.path.relpath(home_of(os.curdir) or os.curdir),)
-    if missing := [name for name in names if not os.path.lexists(name)]:
-        raise SourceError(f"no such file or directory: {missing[0]}; to compare with a revision, write --base REV")
-    return names
+    """The paths that are reviewed, by default the whole checkout, without those inside of others.
+
+    Raises SourceError for one that is not there.
+    """
+    names = [os.fspath(path) for path in paths] or [os.path.relpath(home_of(os.curdir) or os.curdir)]
+    names_by_path: dict[str, str] = {}
+    for name in names:
+        if not os.path.lexists(name):
+            raise SourceError(f"no such file or directory: {name}; to compare with a revision, write --base REV")
+        names_by_path.setdefault(os.path.join(os.path.realpath(name), ""), name)
+    return tuple(
+        name
+        for path, name in names_by_path.items()
+        if not any(path != other_path and path.startswith(other_path) for other_path in names_by_path)
+    )
 
 
-def _status(findings: tuple[Entry, ...], comparison: Comparison, fail_on: str, grave_breaks: Collection[str]) -> Status:
-    failing = at_least(findings, fail_on)
-    is_grave = fail_on != "never" and any(change.breaks in grave_breaks for change in comparison.breaking)
-    return "findings" if failing or is_grave else "ok"
+def _configuration_findings(
+    base_files: RevisionFiles | None, names: Iterable[str], comparison: Comparison, trusts_head: bool
+) -> Iterable[Finding]:
+    """The findings about configurations, packs and baselines that the change sets otherwise; none without a base."""
+    if base_files is None:
+        return ()
+    paths = {*names, *map(os.path.dirname, comparison.new_sources)}
+    return changed_configuration(base_files, paths, trusts_head=trusts_head)
+
+
+def _status(entries: tuple[Entry, ...], comparison: Comparison, fail_on: str, grave_breaks: Collection[str]) -> Status:
+    """`findings` when an entry is as severe as `fail_on`, or a change breaks one of `grave_breaks`, such as `wire`."""
+    if fail_on != "never" and any(change.breaks in grave_breaks for change in comparison.breaking):
+        return "findings"
+    return "findings" if at_least(entries, fail_on) else "ok"
 
 
 class Comparison(NamedTuple):
-    """The trees of all paths, before and after, with the changes, the releases, and remarks."""
+    """The comparison of all paths with the base.
+
+    It has the trees of each path before and after, and the files of all these trees by path.
+    """
 
     trees: Sequence[tuple[Tree, Tree]] = ()
+    old_sources: Mapping[str, bytes] = MappingProxyType({})
+    new_sources: Mapping[str, bytes] = MappingProxyType({})
     changes: Sequence[ChangeFinding] = ()
     releases: Releases | None = None
     notes: Sequence[str] = ()
@@ -348,40 +368,42 @@ class Comparison(NamedTuple):
         """The other changes."""
         return [change for change in self.changes if change.breaks != "none" or change.severity != "info"]
 
-    def sources(self, side: int) -> dict[str, bytes]:
-        """The files before, of side 0, or after, of side 1, by path."""
-        return {path: data for trees in self.trees for path, data in trees[side].sources.items()}
 
-
-def _compare(names: Iterable[str], base: str, released: Sequence[str], configuration: Configuration) -> Comparison:
-    """Compare each path with the base; one that the base lacks is compared with nothing."""
-    if not base:
+def _compare(names: Iterable[str], revision: str, released: Sequence[str], configuration: Configuration) -> Comparison:
+    """Compare each path with the same path in the revision, which is empty where there is no base."""
+    if not revision:
         return Comparison()
     rules, keeps = configuration.rules(), configuration.keeps
-    releases = releases_of(configuration, f"{base}:", released)
+    releases = releases_of(configuration, f"{revision}:", released)
     trees: list[tuple[Tree, Tree]] = []
+    old_sources: dict[str, bytes] = {}
+    new_sources: dict[str, bytes] = {}
     changes: list[ChangeFinding] = []
-    notes: list[str] = []
+    notes = [*releases_note(releases, f"{revision}:")]
     for name in names:
-        if not (place := place_in(name, base)):
-            notes.append(f"{name} is not in {base}, so there is nothing to compare it with")
+        old_name = path_in_revision(name, revision)
+        if not old_name:
+            notes.append(f"{name} is not in {revision}, so there is nothing to compare it with")
             continue
         try:
-            before = load_base(place, None, keeps)
-        except NothingThereError:
+            before = load_base(old_name, None, keeps)
+        except NothingThereError:  # the base has no definition in this path
             continue
-        after = make_tree(name, ())
-        with suppress(NothingThereError):  # all its definitions are gone
+        try:
             after = load(name, None, keeps)
+        except NothingThereError:  # all its definitions are gone
+            after = make_tree(name, ())
         notes += [f"warning: {path} cannot be read, so it is not compared" for path in unparsable_files(before)]
         trees.append((before, after))
+        old_sources |= before.sources
+        new_sources |= after.sources
         changes += compare((before.name, name), (before, after), rules, releases=releases).changes
-    return Comparison(trees, changes, releases, (*releases_note(releases, f"{base}:"), *notes))
+    return Comparison(trees, old_sources, new_sources, changes, releases, notes)
 
 
 def _rollout(comparison: Comparison, configuration: Configuration, when: RolloutReport) -> tuple[RolloutRow, ...]:
     """The RPCs with their request headers; none unless they are to be reported."""
-    declares_headers = any(b'"headerVersions"' in data for data in comparison.sources(1).values())
+    declares_headers = any(b'"headerVersions"' in data for data in comparison.new_sources.values())
     if when == "never" or (when == "auto" and not declares_headers):
         return ()
     rules = rollout_rules(WITH_INSTANCE_ID, configuration.config, configuration.rules().all_rules)
@@ -392,36 +414,47 @@ def _rollout(comparison: Comparison, configuration: Configuration, when: Rollout
     )
 
 
-Item = tuple[Finding, Origin]
-"""A finding, and the command that reports it by itself."""
+class Item(NamedTuple):
+    """A finding, and the command that reports it by itself."""
+
+    finding: Finding
+    origin: Origin
 
 
-def entries_of(items: Iterable[Item], supersedes: Mapping[str, Collection[str]]) -> tuple[Entry, ...]:
-    """An entry for each cause, the most severe first. It shows the most severe finding, preferably with a fix.
+def entries_of(
+    findings_by_origin: Mapping[Origin, Iterable[Finding]], supersedes: Mapping[str, Collection[str]]
+) -> tuple[Entry, ...]:
+    """An entry for each cause, the most severe first. The findings of `check` come before the others.
 
-    `supersedes` has the rules that a rule explains, by id.
+    `supersedes` has the ids of the rules that a rule explains, by its id.
     """
+    items = [Item(finding, origin) for origin, findings in findings_by_origin.items() for finding in findings]
     groups: list[list[Item]] = []
-    by_cause: dict[tuple[str, ...], list[Item]] = {}
-    for finding, origin in items:
-        causes = list(causes_of(finding))
-        possible_causes = (*causes, rule_in_rpc(finding, finding.rule))
-        group = next((by_cause[cause] for cause in possible_causes if cause in by_cause), None)
-        is_of_partner = group and finding.rule == group[0][0].rule and finding.path != group[0][0].path
-        if group is None or (origin == "check" and not is_of_partner):
-            groups.append(group := [])
-        group.append((finding, origin))
+    group_by_cause: dict[tuple[str, ...], list[Item]] = {}
+    for item in items:
+        finding = item.finding
+        causes = [*causes_of(finding)]
+        shared_causes = [cause for cause in (*causes, rule_in_rpc(finding, finding.rule)) if cause in group_by_cause]
+        group = group_by_cause[shared_causes[0]] if shared_causes else []
+        if group and item.origin == "check":
+            # Two findings of `check` are two mistakes, unless one rule finds them in both messages of an RPC.
+            first = group[0].finding
+            if finding.rule != first.rule or finding.path == first.path:
+                group = []
+        if not group:
+            groups.append(group)
+        group.append(item)
         for cause in (*causes, *explained_by(finding, supersedes)):
-            by_cause.setdefault(cause, group)
+            group_by_cause.setdefault(cause, group)
     return tuple(sorted(map(_entry, groups), key=lambda entry: SEVERITIES.index(entry.severity)))
 
 
 def _entry(group: Sequence[Item]) -> Entry:
-    items = sorted(group, key=lambda item: SEVERITIES.index(item[0].severity))
+    """The entry of findings with one cause. It shows the most severe one, with the first fix of those as severe."""
+    items = sorted(group, key=lambda item: SEVERITIES.index(item.finding.severity))
     (main, origin), *others = items
     changes = tuple(finding for finding, _ in items if isinstance(finding, ChangeFinding))
-    as_severe = (finding for finding, _ in items if finding.fix and finding.severity == main.severity)
-    fix = next((finding.fix for finding in as_severe), None)
+    fixes = [finding.fix for finding, _ in items if finding.fix and finding.severity == main.severity]
     fields = {name: getattr(main, name) for name in Finding.__struct_fields__}
     return Entry(
         **fields,
@@ -429,4 +462,4 @@ def _entry(group: Sequence[Item]) -> Entry:
         breaks=min((change.breaks for change in changes), key=BREAKS.index, default="none"),
         also=tuple(Also(finding.rule, finding.message, finding.path, finding.line) for finding, _ in others),
         changes=changes,
-    ).fixed_by(fix)
+    ).fixed_by(fixes[0] if fixes else None)
