@@ -272,11 +272,11 @@ def _new_fields(messages: Both, containers: Iterable[ContainerPair], statuses: V
     """The fields that no released version of the old message has; what a release between the two has is new as well."""
     old, new = messages
     released_versions = statuses.versions["released"] & old.valid
-    for _, _, pairs, (_, present) in containers:
-        for before, after in pairs:
+    for container in containers:
+        for before, after in container.fields:
             if before or not after:
                 continue
-            versions = after.versions & present & new.valid
+            versions = after.versions & container.new_versions & new.valid
             if not versions or versions & released_versions:
                 continue
             status = statuses.best(versions) if versions & old.valid else "new"
@@ -321,7 +321,7 @@ def _reused_tags(
     `with_same_tag` are the ids of the fields that had their tag before, too, where the old message is an older one.
     """
     old, new = messages
-    for _, _, pairs, present in containers:
+    for _, _, pairs, container_old_versions, container_new_versions in containers:
         by_tag = {after.tag: (before, after) for before, after in pairs if after and after.tag is not None}
         for before, after in pairs:
             if before is None or before.tag not in by_tag:
@@ -331,8 +331,8 @@ def _reused_tags(
             is_kept = former is not before or with_same_tag is None or id(holder) in with_same_tag
             if former and former.tag == holder.tag and (is_kept or _is_restored(before, holder)):
                 continue
-            old_versions = before.tagged & before.versions & present[0] & old.valid & old.flexible
-            versions = holder.tagged & holder.versions & present[1] & new.valid & new.flexible
+            old_versions = before.tagged & before.versions & container_old_versions & old.valid & old.flexible
+            versions = holder.tagged & holder.versions & container_new_versions & new.valid & new.flexible
             if old_versions and versions:
                 versions = versions & old_versions or versions
                 yield Change("tag-reused", messages, versions, (before, holder), status=statuses.best(old_versions))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -18,134 +17,163 @@ from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot_tokens, tokens, unfolded_size
 from kiplint.model.layout import slot as slot_of
-from kiplint.versions import NONE, VersionRange, boundaries
+from kiplint.versions import ALL, NONE, VersionRange, boundaries
 
 
 def version_changes(both: Both, containers: Sequence[ContainerPair], versions: VersionRange) -> Iterator[Change]:
-    """All changes in versions that both have."""
+    """All changes in versions that both messages have; `containers` are their `container_pairs`."""
     yield from _flexible_changes(both, versions)
     yield from _field_changes(both, containers, versions)
     yield from compare_headers(both, versions)
 
 
 def _flexible_changes(both: Both, common: VersionRange) -> Iterator[Change]:
+    """The common versions that became flexible, and those that are no longer flexible."""
     old, new = both
-    for difference, flexible in ((new.flexible - old.flexible, True), (old.flexible - new.flexible, False)):
-        if versions := difference & common:
-            yield Change("flexible-changed", both, versions, flexible=flexible)
+    if became_flexible := (new.flexible - old.flexible) & common:
+        yield Change("flexible-changed", both, became_flexible, flexible=True)
+    if no_longer_flexible := (old.flexible - new.flexible) & common:
+        yield Change("flexible-changed", both, no_longer_flexible, flexible=False)
 
 
 def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) -> Iterator[Change]:
-    """The common versions that have another header; with `derived` also where neither side declares headers."""
+    """The common versions that have another header, a change for each header that they have now.
+
+    With `derived` headers are also compared where neither side declares them.
+    """
     old, new = both
     if not (old.is_rpc and new.is_rpc and (derived or old.declares_headers or new.declares_headers)):
         return
     ranges = [entry.versions for message in both for entry in message.header_ranges]
-    by_new: dict[int, tuple[VersionRange, list[int]]] = {}
+    changed_versions: dict[int, VersionRange] = {}  # by new header
+    old_headers: defaultdict[int, list[str]] = defaultdict(list)  # by new header, each once
     for versions in boundaries([old.flexible, new.flexible, VersionRange.of(0, 0), *ranges], common):
-        was, now = header_of(old, versions.lowest), header_of(new, versions.lowest)
-        if was != now and min(was, now) >= 0:
-            earlier, headers = by_new.get(now, (NONE, []))
-            by_new[now] = earlier | versions, [*headers, *([] if was in headers else [was])]
-    for now, (versions, headers) in by_new.items():
-        yield Change("header-changed", both, versions, was=", ".join(map(str, headers)), now=str(now))
+        old_header, new_header = header_of(old, versions.lowest), header_of(new, versions.lowest)
+        if old_header == new_header or min(old_header, new_header) < 0:  # -1: a declared map without the version
+            continue
+        changed_versions[new_header] = changed_versions.get(new_header, NONE) | versions
+        if str(old_header) not in old_headers[new_header]:
+            old_headers[new_header].append(str(old_header))
+    for new_header, versions in changed_versions.items():
+        yield Change("header-changed", both, versions, was=", ".join(old_headers[new_header]), now=str(new_header))
 
 
 class ContainerPair(NamedTuple):
-    """A message or struct in both messages, with its fields, paired, and the versions that have it in each of them."""
+    """A message or struct in both messages, its fields in pairs, and the versions of each message that have it."""
 
     old: Container
     new: Container
     fields: list[FieldPair]
-    versions: tuple[VersionRange, VersionRange]
+    old_versions: VersionRange
+    new_versions: VersionRange
 
 
-def container_pairs(messages: Both) -> Sequence[ContainerPair]:
+def container_pairs(both: Both) -> Sequence[ContainerPair]:
     """The message and the structs inside, each pair once, however many fields use it.
 
     A pair is visited again where a further field has it in more versions, as the structs inside then have more, too.
     """
     pairs: dict[tuple[int, int], ContainerPair] = {}
-    everywhere = (VersionRange.of(0), VersionRange.of(0))
-    waiting: list[tuple[Container, Container, tuple[VersionRange, VersionRange]]] = [(*messages, everywhere)]
+    waiting: list[tuple[Container, Container, VersionRange, VersionRange]] = [(both.old, both.new, ALL, ALL)]
     while waiting:
-        old, new, versions = waiting.pop()
+        old, new, old_versions, new_versions = waiting.pop()
         pair = pairs.get((id(old), id(new)))
         if pair is None:
-            pair = ContainerPair(old, new, pair_fields(old, new, versions[0] & versions[1]), (NONE, NONE))
-        if versions[0] <= pair.versions[0] and versions[1] <= pair.versions[1]:
+            pair = ContainerPair(old, new, pair_fields(old, new, old_versions & new_versions), NONE, NONE)
+        if old_versions <= pair.old_versions and new_versions <= pair.new_versions:
             continue
-        whole = pair.versions[0] | versions[0], pair.versions[1] | versions[1]
-        pairs[id(old), id(new)] = pair._replace(versions=whole)
+        old_versions |= pair.old_versions
+        new_versions |= pair.new_versions
+        pairs[id(old), id(new)] = pair._replace(old_versions=old_versions, new_versions=new_versions)
         for before, after in pair.fields:
             if before and after and before.struct and after.struct:
-                waiting.append((before.struct, after.struct, (whole[0] & before.versions, whole[1] & after.versions)))
+                inner_versions = old_versions & before.versions, new_versions & after.versions
+                waiting.append((before.struct, after.struct, *inner_versions))
     return list(pairs.values())
 
 
 def pair_fields(old: Container, new: Container, versions: VersionRange) -> list[FieldPair]:
-    """Pair the fields of two messages or structs, first by name, then as renames.
+    """Pair the fields of two messages or structs, first by name, then as renames, in the order of the old fields.
 
-    A renamed field has the same type and versions, and the same tag, or place in the first of the `versions` that has
-    it. Fields that share a name, as after a copy, pair in order.
+    Fields that share a name, as after a copy, pair in order. A renamed field has the same type and versions, and the
+    same tag, or position in the first of the `versions` that has it. New fields come last, in a pair with None.
     """
+    new_fields: defaultdict[str, deque[Field]] = defaultdict(deque)
+    for field in new.fields:
+        new_fields[field.name].append(field)
     pairs: list[FieldPair] = []
-    same: dict[str, list[Field]] = {}
-    for field in reversed(new.fields):
-        same.setdefault(field.name, []).append(field)
     for field in old.fields:
-        candidates = same.get(field.name)
-        pairs.append((field, candidates.pop() if candidates else None))
-    lost_ids = {id(before) for before, after in pairs if after is None}
-    gained_ids = {id(field) for fields in same.values() for field in fields}
-    if lost_ids and gained_ids:
-        gained_fields = _by_footprint(new, gained_ids, versions)
-        renames = {id(field): gained_fields.get(key) for key, field in _by_footprint(old, lost_ids, versions).items()}
+        candidates = new_fields[field.name]
+        pairs.append((field, candidates.popleft() if candidates else None))
+    removed_ids = {id(before) for before, after in pairs if after is None}
+    added_ids = {id(field) for fields in new_fields.values() for field in fields}
+    if removed_ids and added_ids:
+        added_fields = _fields_without_names(new, added_ids, versions)
+        renames = {
+            id(field): added_fields.get(description)
+            for description, field in _fields_without_names(old, removed_ids, versions).items()
+        }
         pairs = [(before, after or renames.get(id(before))) for before, after in pairs]
-        gained_ids -= {id(after) for _, after in pairs}
-    return [*pairs, *((None, field) for field in new.fields if id(field) in gained_ids)]
+        added_ids -= {id(after) for _, after in pairs}
+    return [*pairs, *((None, field) for field in new.fields if id(field) in added_ids)]
 
 
-def _by_footprint(container: Container, ids: set[int], versions: VersionRange) -> dict[tuple[object, ...], Field]:
-    """The fields with these ids by what a rename leaves as it is, of several that are alike the first."""
-    result: dict[tuple[object, ...], Field] = {}
-    untagged_counts: Counter[VersionRange] = Counter()
+def _fields_without_names(
+    container: Container, ids: set[int], versions: VersionRange
+) -> dict[tuple[object, ...], Field]:
+    """The fields with these ids, by what a rename leaves as it is; of several that are alike, the first.
+
+    This is the tag, the versions, the type (of a struct only that it is one), and the position among the untagged
+    fields in the first of the `versions` that has the field.
+    """
+    fields: dict[tuple[object, ...], Field] = {}
+    untagged_counts: Counter[VersionRange] = Counter()  # of the fields before, by their versions
     for field in container.fields:
         if id(field) in ids:
+            position = None
+            if field.tag is None:
+                first_version = (field.versions & versions).lowest
+                position = sum(count for others, count in untagged_counts.items() if first_version in others)
             kind = "" if field.is_struct else field.element_type
-            first = (field.versions & versions).lowest
-            before = sum(count for others, count in untagged_counts.items() if first in others)
-            place = before if field.tag is None else None
-            result.setdefault((field.tag, field.versions, field.is_array, kind, place), field)
+            fields.setdefault((field.tag, field.versions, field.is_array, kind, position), field)
         if field.tag is None:
             untagged_counts[field.versions] += 1
-    return result
+    return fields
 
 
-def _field_changes(messages: Both, containers: Iterable[ContainerPair], common: VersionRange) -> Iterator[Change]:
+def _field_changes(both: Both, containers: Iterable[ContainerPair], common: VersionRange) -> Iterator[Change]:
     """The changes of the fields of a message and of all structs inside, in versions that both have.
 
     Raises TooLargeError for structs that make each other large, each of which counts by itself.
     """
-    parts = []
-    left: int = 2 * UNFOLDED_FIELDS
-    for old, new, pairs, present in containers:
-        versions = present[0] & present[1] & common
-        intervals = list(boundaries({*_ranges_below(old), *_ranges_below(new)}, versions))
-        parts.append(((old, new), pairs, versions, intervals))
-        left -= len(intervals) * sum(unfolded_size(container, left)[0] for container in (old, new))
-        if left < 0:
-            raise TooLargeError(messages.new.file, UNFOLDED_FIELDS)
-    for sides, pairs, versions, intervals in parts:
-        changes: dict[Change, VersionRange] = {}
-        for interval in intervals:
-            for change in _differences(ComparedVersion(messages, sides, interval.lowest), pairs):
-                changes[change] = changes.get(change, interval) | interval
-        for change, own_versions in changes.items():
-            yield replace(change, versions=own_versions)
-        for before, after in pairs:
-            if before and after and (both := versions & before.versions & after.versions):
-                yield from _attribute_changes(messages, before, after, both)
+    intervals_by_pair: list[tuple[ContainerPair, list[VersionRange]]] = []
+    remaining_fields: int = 2 * UNFOLDED_FIELDS
+    for pair in containers:
+        ranges = {*_ranges_below(pair.old), *_ranges_below(pair.new)}
+        intervals = list(boundaries(ranges, pair.old_versions & pair.new_versions & common))
+        for container in (pair.old, pair.new):
+            size, _ = unfolded_size(container, max(remaining_fields, 0))
+            remaining_fields -= len(intervals) * size
+        if remaining_fields < 0:
+            raise TooLargeError(both.new.file, UNFOLDED_FIELDS)
+        intervals_by_pair.append((pair, intervals))
+    for pair, intervals in intervals_by_pair:
+        yield from _container_changes(both, pair, intervals)
+
+
+def _container_changes(both: Both, pair: ContainerPair, intervals: Sequence[VersionRange]) -> Iterator[Change]:
+    """The changes of the fields of one message or struct, by intervals of versions with the same layouts."""
+    versions_by_change: dict[Change, VersionRange] = {}
+    versions = NONE
+    for interval in intervals:
+        versions |= interval
+        for change in _differences(ComparedVersion(both, pair, interval.lowest)):
+            versions_by_change[change] = versions_by_change.get(change, NONE) | interval
+    for change, changed_versions in versions_by_change.items():
+        yield replace(change, versions=changed_versions)
+    for before, after in pair.fields:
+        if before and after and (common := versions & before.versions & after.versions):
+            yield from _attribute_changes(both, before, after, common)
 
 
 def _ranges_below(container: Container) -> Iterator[VersionRange]:
@@ -155,122 +183,113 @@ def _ranges_below(container: Container) -> Iterator[VersionRange]:
     while waiting:
         container = waiting.pop()
         yield from ranges_of(container)
-        structs = [field.struct for field in container.fields if field.is_struct and field.struct]
-        waiting += [struct for struct in structs if id(struct) not in ids]
-        ids.update(map(id, structs))
+        for field in container.fields:
+            if field.is_struct and field.struct and id(field.struct) not in ids:
+                ids.add(id(field.struct))
+                waiting.append(field.struct)
 
 
 class ComparedVersion:
-    """One version of a message or struct that both sets have; it stands for all on which nothing changes.
+    """One version of a message or struct that both sides have; it stands for all on which nothing changes.
 
     `plain` is set where the version is flexible on one side only: compact and plain encodings then count as equal.
     """
 
-    def __init__(self, messages: Both, containers: tuple[Container, Container], version: int) -> None:
-        self.messages = messages
-        self.containers = containers
+    def __init__(self, both: Both, pair: ContainerPair, version: int) -> None:
+        """Make the layouts of both sides, `old` and `new`."""
+        self.both = both
+        self.pair = pair
         self.version = version
-        self.flexible = version in messages.old.flexible, version in messages.new.flexible
-        self.plain = self.flexible[0] != self.flexible[1]
-        self.old = layout(containers[0], version, self.flexible[0])
-        self.new = layout(containers[1], version, self.flexible[1])
+        self.old_flexible, self.new_flexible = version in both.old.flexible, version in both.new.flexible
+        self.plain = self.old_flexible != self.new_flexible
+        self.old = layout(pair.old, version, self.old_flexible)
+        self.new = layout(pair.new, version, self.new_flexible)
 
     @cached_property
     def same(self) -> bool:
         """Whether the bytes are the same, apart from what follows from the version being flexible."""
         return tokens(self.old, plain=self.plain) == tokens(self.new, plain=self.plain)
 
-    def change(self, name: str, pair: FieldPair, **values: Any) -> Change:
+    def change(self, name: str, fields: FieldPair, **values: Any) -> Change:
         """A change of a field in this version; its `versions` are left empty."""
-        return Change(name, self.messages, NONE, pair, self.containers, **values)
+        return Change(name, self.both, NONE, fields, (self.pair.old, self.pair.new), **values)
 
-    def has_bytes(self, pair: FieldPair) -> bool:
-        """Whether both sides have the field, untagged, and at least one of them writes bytes for it."""
-        sides = [(field, flexible) for field, flexible in zip(pair, self.flexible, strict=True) if field]
-        if len(sides) < 2 or any(self.version not in field.versions - field.tagged for field, _ in sides):
-            return False
-        return any(
-            not field.is_struct or slot_tokens(slot_of(field, self.version, flexible), plain=self.plain)
-            for field, flexible in sides
-        )
-
-    def offsets(self) -> tuple[dict[int, int], dict[int, int]]:
-        """For each side, by index of a field: the number of tokens before it."""
-        return _offsets(self.old, self.plain), _offsets(self.new, self.plain)
+    def common_fields(self) -> Iterator[tuple[Field, Field]]:
+        """The fields that both sides have untagged, and at least one of them writes bytes for, in the old order."""
+        for old, new in self.pair.fields:
+            if old is None or new is None:
+                continue
+            if self.version not in (old.versions - old.tagged) & (new.versions - new.tagged):
+                continue
+            slots = slot_of(old, self.version, self.old_flexible), slot_of(new, self.version, self.new_flexible)
+            if any(slot_tokens(slot, plain=self.plain) for slot in slots):
+                yield old, new
 
 
-def _offsets(body: Layout, plain: bool) -> dict[int, int]:
-    sizes = (len(slot_tokens(slot, plain=plain)) for slot in body.slots)
-    return dict(zip((slot.field.position for slot in body.slots), accumulate(sizes, initial=0), strict=False))
-
-
-def _differences(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[Change]:
+def _differences(comparison: ComparedVersion) -> Iterator[Change]:
     """The differences between the fields of one version; their `versions` are left empty."""
-    for pair in pairs:
-        yield from _pair_differences(comparison, pair)
+    for fields in comparison.pair.fields:
+        yield from _pair_differences(comparison, fields)
     if comparison.same:
-        yield from _replaced_fields(comparison, pairs)
-    present = [pair for pair in pairs if comparison.has_bytes(pair)]
-    was = sorted(present, key=lambda pair: pair[0].position if pair[0] else 0)
-    now = sorted(present, key=lambda pair: pair[1].position if pair[1] else 0)
-    moved_pairs = [after for before, after in zip(was, now, strict=True) if before is not after]
-    if moved_pairs:
-        names = [field.name for _, field in now if field]
-        yield comparison.change("fields-reordered", moved_pairs[0], same=comparison.same, now=", ".join(names))
+        yield from _replaced_fields(comparison)
+    old_order = list(comparison.common_fields())
+    new_order = sorted(old_order, key=lambda fields: fields[1].position)
+    moved_fields = [after for before, after in zip(old_order, new_order, strict=True) if before is not after]
+    if moved_fields:
+        names = ", ".join(new.name for _, new in new_order)
+        yield comparison.change("fields-reordered", moved_fields[0], same=comparison.same, now=names)
     elif comparison.same:
-        yield from _shifted_field(comparison, now)
+        yield from _shifted_field(comparison, new_order)
 
 
-def _pair_differences(comparison: ComparedVersion, pair: FieldPair) -> Iterator[Change]:
-    was, now = (field is not None and comparison.version in field.versions for field in pair)
-    was_tagged, now_tagged = (
-        field is not None and comparison.version in field.versions and comparison.version in field.tagged and flexible
-        for field, flexible in zip(pair, comparison.flexible, strict=True)
-    )
-    if was and now and was_tagged != now_tagged:
-        yield comparison.change("tagged-moved", pair, tagged=now_tagged)
-    elif was and now:
-        yield from _differences_of_both(comparison, pair)
-    elif was_tagged:
-        yield comparison.change("tag-removed", pair)
-    elif now_tagged:
-        yield comparison.change("new-tag", pair)
-    elif (was or now) and not comparison.same:
-        before, after = (field.type if field and there else "" for field, there in zip(pair, (was, now), strict=True))
-        yield comparison.change("layout-changed", pair, was=before, now=after)
-
-
-def _differences_of_both(comparison: ComparedVersion, pair: FieldPair) -> Iterator[Change]:
-    old, new = pair
-    assert old is not None
-    assert new is not None
+def _pair_differences(comparison: ComparedVersion, fields: FieldPair) -> Iterator[Change]:
+    """The differences of one field: it came, went, became tagged, is no longer tagged, or has another encoding."""
     version = comparison.version
-    before = slot_of(old, version, comparison.flexible[0])
-    after = slot_of(new, version, comparison.flexible[1])
-    same = slot_tokens(before) == slot_tokens(after) if version in new.tagged else comparison.same
+    old, new = fields
+    old = old if old and version in old.versions else None
+    new = new if new and version in new.versions else None
+    old_tagged = old is not None and comparison.old_flexible and version in old.tagged
+    new_tagged = new is not None and comparison.new_flexible and version in new.tagged
+    if old and new and old_tagged != new_tagged:
+        yield comparison.change("tagged-moved", fields, tagged=new_tagged)
+    elif old and new:
+        yield from _common_field_differences(comparison, old, new)
+    elif old_tagged:
+        yield comparison.change("tag-removed", fields)
+    elif new_tagged:
+        yield comparison.change("new-tag", fields)
+    elif (old or new) and not comparison.same:
+        yield comparison.change("layout-changed", fields, was=old.type if old else "", now=new.type if new else "")
+
+
+def _common_field_differences(comparison: ComparedVersion, old: Field, new: Field) -> Iterator[Change]:
+    """The differences of a field that both sides have in the version, tagged or untagged on both."""
+    version = comparison.version
+    old_slot = slot_of(old, version, comparison.old_flexible)
+    new_slot = slot_of(new, version, comparison.new_flexible)
     if old.tag != new.tag and version in old.tagged:
-        yield comparison.change("tag-changed", pair)
-    yield from _encoding_differences(comparison, pair, before, after, same=same)
+        yield comparison.change("tag-changed", (old, new))
+    same = slot_tokens(old_slot) == slot_tokens(new_slot) if version in new.tagged else comparison.same
+    yield from _encoding_differences(comparison, old_slot, new_slot, same=same)
 
 
-def _encoding_differences(
-    comparison: ComparedVersion, pair: FieldPair, old: Slot, new: Slot, *, same: bool
-) -> Iterator[Change]:
+def _encoding_differences(comparison: ComparedVersion, old: Slot, new: Slot, *, same: bool) -> Iterator[Change]:
     """How the encoding of one field differs; `same` tells whether the bytes are equal."""
+    fields = old.field, new.field
     was, now = describe(old), describe(new)
     if (old.array, old.kind) != (new.array, new.kind):
         if old.compact == new.compact:  # both follow from the version being flexible, which is not part of the change
             was, now = was.removeprefix("compact "), now.removeprefix("compact ")
         if same and _has_same_meaning(old, new):
-            yield comparison.change("type-retyped", pair, was=was, now=now)
+            yield comparison.change("type-retyped", fields, was=was, now=now)
         else:
-            yield comparison.change("layout-changed", pair, was=was, now=now, same=same)
+            yield comparison.change("layout-changed", fields, was=was, now=now, same=same)
         return
     if old.nullable != new.nullable:
-        yield comparison.change("nullability-widened" if new.nullable else "nullability-narrowed", pair)
+        yield comparison.change("nullability-widened" if new.nullable else "nullability-narrowed", fields)
     has_length = old.array or old.kind in ("string", "bytes", "records")
     if not comparison.plain and old.compact != new.compact and has_length:
-        yield comparison.change("flexible-changed", pair, was=was, now=now)
+        yield comparison.change("flexible-changed", fields, was=was, now=now)
 
 
 def _has_same_meaning(old: Slot, new: Slot) -> bool:
@@ -283,56 +302,77 @@ def _has_same_meaning(old: Slot, new: Slot) -> bool:
     return "struct" in types or (types == {"bytes", "records"} and new.field.message.is_rpc)
 
 
-def _replaced_fields(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[Change]:
+def _replaced_fields(comparison: ComparedVersion) -> Iterator[Change]:
     """The fields whose bytes other fields have now: a rename in this version only, or one with a change of type."""
-    was, now = comparison.offsets()
-    paired_ids = {id(new) for old, new in pairs if old and new and old.position in was}
-    free = {
-        (now[slot.field.position], slot_tokens(slot, plain=comparison.plain)): slot
+    plain = comparison.plain
+    old_offsets, new_offsets = _offsets(comparison.old, plain=plain), _offsets(comparison.new, plain=plain)
+    remaining_ids: set[int] = set()  # of old fields that the new side still has
+    earlier_ids: set[int] = set()  # of new fields that the old side had
+    for old, new in comparison.pair.fields:
+        if old and new and new.position in new_offsets:
+            remaining_ids.add(id(old))
+        if old and new and old.position in old_offsets:
+            earlier_ids.add(id(new))
+    replacements = {
+        (new_offsets[slot.field.position], slot_tokens(slot, plain=plain)): slot
         for slot in comparison.new.slots
-        if id(slot.field) not in paired_ids
+        if id(slot.field) not in earlier_ids
     }
-    present = {old.name: new and new.position in now for old, new in pairs if old}
-    for before in comparison.old.slots:
-        if present[before.field.name]:
+    for old_slot in comparison.old.slots:
+        field = old_slot.field
+        if id(field) in remaining_ids:
             continue
-        after = free.get((was[before.field.position], slot_tokens(before, plain=comparison.plain)))
-        pair = (before.field, after.field if after else None)
-        yield comparison.change("field-renamed", pair, was=before.field.name, now=after.field.name if after else "")
-        if after:
-            yield from _encoding_differences(comparison, pair, before, after, same=True)
+        new_slot = replacements.get((old_offsets[field.position], slot_tokens(old_slot, plain=plain)))
+        if new_slot is None:
+            yield comparison.change("field-renamed", (field, None), was=field.name)
+        else:
+            new_field = new_slot.field
+            yield comparison.change("field-renamed", (field, new_field), was=field.name, now=new_field.name)
+            yield from _encoding_differences(comparison, old_slot, new_slot, same=True)
 
 
-def _shifted_field(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[Change]:
+def _shifted_field(comparison: ComparedVersion, fields: Iterable[tuple[Field, Field]]) -> Iterator[Change]:
     """The first field at another position in equal bytes, because others came before it or were removed."""
-    was, now = comparison.offsets()
-    for old, new in pairs:
-        if old and new and was[old.position] != now[new.position]:
-            before = (slot.field.name for slot in comparison.old.slots if was[slot.field.position] == now[new.position])
-            holder = next(before, "")
-            yield comparison.change("fields-reordered", (old, new), same=True, was=holder)
+    old_offsets = _offsets(comparison.old, plain=comparison.plain)
+    new_offsets = _offsets(comparison.new, plain=comparison.plain)
+    for old, new in fields:
+        offset = new_offsets[new.position]
+        if old_offsets[old.position] != offset:
+            slots_there = (slot for slot in comparison.old.slots if old_offsets[slot.field.position] == offset)
+            names_there = [slot.field.name for slot in slots_there]
+            was = names_there[0] if names_there else ""
+            yield comparison.change("fields-reordered", (old, new), same=True, was=was)
             return
+
+
+def _offsets(body: Layout, *, plain: bool) -> dict[int, int]:
+    """The number of tokens before each untagged field, by the field's position in its message or struct."""
+    offsets: dict[int, int] = {}
+    offset = 0
+    for slot in body.slots:
+        offsets[slot.field.position] = offset
+        offset += len(slot_tokens(slot, plain=plain))
+    return offsets
 
 
 # Fields: what no byte shows
 
 
-def _attribute_changes(messages: Both, old: Field, new: Field, versions: VersionRange) -> Iterator[Change]:
+def _attribute_changes(both: Both, old: Field, new: Field, versions: VersionRange) -> Iterator[Change]:
     """The changes of a field that leave its bytes as they are, in versions that have it on both sides."""
-
-    are_structs = old.is_struct and new.is_struct
-    was, now = _quote_default(old), _quote_default(new)
-    has_other_default = default_value(old) != default_value(new) and not _is_ended(messages, old, new)
-    for name, before, after in (
+    attributes = [
         ("field-renamed", old.name, new.name),
-        ("struct-renamed", old.element_type if are_structs else "", new.element_type if are_structs else ""),
-        ("default-changed", was, now if has_other_default else was),
         ("entity-type-changed", old.entity_type or "left out", new.entity_type or "left out"),
         ("map-key-changed", str(old.map_key).lower(), str(new.map_key).lower()),
         ("ignorable-changed", str(old.ignorable).lower(), str(new.ignorable).lower()),
-    ):
+    ]
+    if old.is_struct and new.is_struct:
+        attributes.append(("struct-renamed", old.element_type, new.element_type))
+    if default_value(old) != default_value(new) and not _ends_with_default(both, old, new):
+        attributes.append(("default-changed", _quote_default(old), _quote_default(new)))
+    for name, before, after in attributes:
         if before != after:
-            yield Change(name, messages, versions, (old, new), was=before, now=after)
+            yield Change(name, both, versions, (old, new), was=before, now=after)
 
 
 def _quote_default(field: Field) -> str:
@@ -342,9 +382,9 @@ def _quote_default(field: Field) -> str:
     return f'"{field.default}"' if field.has_default else "left out"
 
 
-def _is_ended(messages: Both, old: Field, new: Field) -> bool:
-    """Whether the change ends a field below the highest version, and gives it the default that its readers take."""
-    return not old.has_default and new.ends_early and old.present.highest == messages.old.valid.highest
+def _ends_with_default(both: Both, old: Field, new: Field) -> bool:
+    """Whether the new field ends below the highest version, and got the default that readers of later versions take."""
+    return not old.has_default and new.ends_early and old.present.highest == both.old.valid.highest
 
 
 def default_value(field: Field) -> Any:
