@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -25,7 +26,7 @@ def compare_trees(
     releases: Releases | None = None,
     too_large: list[TooLargeError] | None = None,
 ) -> list[Change]:
-    """The changes from one tree to another, message by message; `older` trees only keep their tag numbers reserved.
+    """The changes from one tree to another, message by message; of `older` trees only the tag numbers count.
 
     Each change has the status of its versions: a version is released when one of the `releases` has it, without
     releases when the old tree has it. A released version is compared with the newest release that has it, where the old
@@ -35,25 +36,24 @@ def compare_trees(
     is left out, and its error added to `too_large`; without such a list the error is raised.
     """
     pairs = list(_message_pairs(old, new))
-    unreadable_before, unreadable_after = ({_file_name(item.file) for item in tree.unparsable} for tree in (old, new))
     successors = {id(before): after for before, after in pairs if before and after}
-    ancestors: dict[tuple[str, str], list[Message]] = {}
+    unparsable_old_files = {_file_name(definition.file) for definition in old.unparsable}
+    unparsable_new_files = {_file_name(definition.file) for definition in new.unparsable}
+    older_messages: defaultdict[tuple[str, str], list[Message]] = defaultdict(list)  # by name and type
     for tree in older:
         for message in tree.messages:
-            ancestors.setdefault((message.name, message.type), []).append(message)
+            older_messages[message.name, message.type].append(message)
     changes: list[Change] = []
     for before, after in pairs:
-        try:
-            if before and after and _took_key(before, after):
-                changes += _reused_key(before, after, old.name.removesuffix(":"))
-            elif before and after and not (before.data and before.data == after.data):
-                changes += list(compare_messages(before, after, releases))  # all or none
-            elif before and not after and before.valid and _file_name(before.file) not in unreadable_after:
+        try:  # lists, so that a message that is too large has no changes at all
+            if before and after:
+                changes += list(_message_changes(before, after, releases, old.name.removesuffix(":")))
+            elif before and before.valid and _file_name(before.file) not in unparsable_new_files:
                 changes.append(_removal(before, successors.get(id(partner(before))), releases))
-            elif after and not before and after.valid and _file_name(after.file) not in unreadable_before:
+            elif after and after.valid and _file_name(after.file) not in unparsable_old_files:
                 changes += list(_addition(after, releases))
             if after and b"taggedVersions" in after.data:
-                changes += list(_older_tags(before, after, ancestors))
+                changes += list(_older_tags(before, after, older_messages))
         except TooLargeError as error:
             if too_large is None:
                 raise
@@ -63,17 +63,17 @@ def compare_trees(
 
 def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
     """The messages of all sets, paired; a message that moved from one set to another is paired with itself."""
-    lost_messages: list[Message] = []
-    gained_messages: list[Message] = []
+    removed_messages: list[Message] = []
+    added_messages: list[Message] = []
     for old_set, new_set in pair_sets(old, new):
         for before, after in pair_messages(old_set.messages, new_set.messages):
             if before and after:
                 yield before, after
             elif before:
-                lost_messages.append(before)
+                removed_messages.append(before)
             elif after:
-                gained_messages.append(after)
-    yield from pair_messages(lost_messages, gained_messages, are_of_one_set=False)
+                added_messages.append(after)
+    yield from pair_messages(removed_messages, added_messages, are_of_one_set=False)
 
 
 def pair_messages(old: Iterable[Message], new: Iterable[Message], *, are_of_one_set: bool = True) -> list[MessagePair]:
@@ -81,32 +81,33 @@ def pair_messages(old: Iterable[Message], new: Iterable[Message], *, are_of_one_
 
     A message without an API key is recognized by its fields and types in the versions that both have.
     """
-    by_name = {message.name: message for message in new}
-    pairs = [(message, by_name.pop(message.name, None)) for message in old]
-    by_key: dict[tuple[str, int | None], Message] = {
+    added = {message.name: message for message in new}
+    pairs = [(message, added.pop(message.name, None)) for message in old]
+    added_by_key = {
         (message.type, message.api_key): message
-        for message in by_name.values()
+        for message in added.values()
         if message.api_key is not None and (are_of_one_set or message.is_rpc)
     }
-
-    def successor(message: Message) -> Message | None:
-        renamed = by_key.pop((message.type, message.api_key), None)
-        if message.api_key is None:
-            renamed = next((other for other in by_name.values() if _has_same_fields(message, other)), None)
-        return by_name.pop(renamed.name) if renamed else None
-
-    renamed_pairs = [(before, after or successor(before)) for before, after in pairs]
-    return [*renamed_pairs, *((None, message) for message in by_name.values())]
+    for index, (before, after) in enumerate(pairs):
+        if after:
+            continue
+        if before.api_key is None:
+            renamed = next((message for message in added.values() if _has_same_fields(before, message)), None)
+        else:
+            renamed = added_by_key.pop((before.type, before.api_key), None)
+        if renamed:
+            pairs[index] = before, added.pop(renamed.name)
+    return [*pairs, *((None, message) for message in added.values())]
 
 
 def _has_same_fields(old: Message, new: Message) -> bool:
-    if (new.type, new.api_key) != (old.type, None):
+    """Whether a new message without API key has the type and the fields of an old one in the versions of both."""
+    if new.type != old.type or new.api_key is not None:
         return False
     common = old.valid & new.valid
-    before, after = (
-        {(field.name, field.type) for field in message.fields if field.versions & common} for message in (old, new)
-    )
-    return bool(before) and before == after
+    old_fields = {(field.name, field.type) for field in old.fields if field.versions & common}
+    new_fields = {(field.name, field.type) for field in new.fields if field.versions & common}
+    return bool(old_fields) and old_fields == new_fields
 
 
 def _removal(message: Message, other: Message | None, releases: Releases | None) -> Change:
@@ -117,6 +118,7 @@ def _removal(message: Message, other: Message | None, releases: Releases | None)
 
 
 def _addition(message: Message, releases: Releases | None) -> Iterator[Change]:
+    """The changes of a message that only the new tree has: a release may have it, or its API key, all the same."""
     if releases and (holder := releases.key_holder(message)):
         yield from _reused_key(holder.reference, message, holder.release)
         return
@@ -130,33 +132,42 @@ def _took_key(old: Message, new: Message) -> bool:
     return old.name != new.name and old.api_key is not None and not are_related(old, new)
 
 
-def _reused_key(old: Message, new: Message, place: str) -> Iterator[Change]:
-    """One change for both messages of an RPC, at the request."""
-    if new.type != "response" or not (partner(old) and partner(new)):
-        yield Change("api-key-reused", (old, new), new.valid, was=f"{old.base_name} in {place}", now=new.base_name)
+def _reused_key(old: Message, new: Message, old_tree: str) -> Iterator[Change]:
+    """One change for both messages of an RPC, at the request; `old_tree` names the tree or release of the old one."""
+    is_one_of_two = partner(old) is not None and partner(new) is not None
+    if new.type != "response" or not is_one_of_two:
+        was = f"{old.base_name} in {old_tree}"
+        yield Change("api-key-reused", (old, new), new.valid, was=was, now=new.base_name)
 
 
 def _file_name(path: str) -> str:
+    """The last part of a path, which may also be of Windows or of `REV:path`."""
     return re.split(r"[/\\:]", path)[-1]
 
 
 def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
     """Bumps of a request or response without the other, and bumps of RPCs that are frozen."""
     common = [Both(old, new) for old, new in pairs if old and new and new.is_rpc and not _took_key(old, new)]
-    bumps = {id(new): new.valid - old.valid for old, new in common if new.valid.highest > old.valid.highest}
-    for old, new in common:
-        missing = bumps.get(id(partner(new)), NONE) - new.valid
-        if missing:
-            yield Change("response-not-bumped", (old, new), missing, status="new")
-        if new.valid - old.valid:
-            yield Change("frozen-bumped", (old, new), new.valid - old.valid, status="new")
+    new_versions = {id(new): new.valid - old.valid for old, new in common}
+    bumps = {id(new): new_versions[id(new)] for old, new in common if new.valid.highest > old.valid.highest}
+    for both in common:
+        missing_versions = bumps.get(id(partner(both.new)), NONE) - both.new.valid
+        if missing_versions:
+            yield Change("response-not-bumped", both, missing_versions, status="new")
+        if new_versions[id(both.new)]:
+            yield Change("frozen-bumped", both, new_versions[id(both.new)], status="new")
 
 
 # Messages
 
 
-def compare_messages(old: Message, new: Message, releases: Releases | None = None) -> Iterator[Change]:
-    """All changes of a message that both sets have, but for tag numbers of older sets."""
+def _message_changes(old: Message, new: Message, releases: Releases | None, old_tree: str) -> Iterator[Change]:
+    """All changes of a pair of messages, but for tag numbers of older sets; `old_tree` is the name of the old tree."""
+    if _took_key(old, new):
+        yield from _reused_key(old, new, old_tree)
+        return
+    if old.data and old.data == new.data:
+        return
     both = Both(old, new)
     require_limits(*both)
     statuses = VersionStatuses.of(old, new, releases)
@@ -165,15 +176,14 @@ def compare_messages(old: Message, new: Message, releases: Releases | None = Non
         return
     for change in _property_changes(both):
         yield replace(change, status=statuses.best(change.versions & old.valid or old.valid))
+    was, now = str(old.valid), str(new.valid)
     if new_versions := new.valid - old.valid:
-        yield Change("new-version", both, new_versions, was=str(old.valid), now=str(new.valid), status="new")
+        yield Change("new-version", both, new_versions, was=was, now=now, status="new")
     other = partner(new)
     for status, versions in statuses.versions.items():
-        if drops := versions & old.valid - new.valid:
-            held = drops & other.valid if other else NONE
-            yield Change(
-                "version-dropped", both, drops, held=held, status=status, was=str(old.valid), now=str(new.valid)
-            )
+        if dropped_versions := versions & old.valid - new.valid:
+            held = dropped_versions & other.valid if other else NONE
+            yield Change("version-dropped", both, dropped_versions, held=held, status=status, was=was, now=now)
     yield from _group_changes(old, new, statuses)
 
 
@@ -187,6 +197,7 @@ def _was_version(old: Message, new: Message) -> bool:
 
 
 def _moved_record_type(both: Both, status: Status) -> Iterator[Change]:
+    """The changes of a coordinator's key whose record type was its version, and is its API key now."""
     old, new = both
     number = new.api_key or 0
     versions = VersionRange.of(number, number)
@@ -226,51 +237,61 @@ def _property_changes(both: Both) -> Iterator[Change]:
 
 
 def _group_changes(old: Message | None, new: Message, statuses: VersionStatuses) -> Iterator[Change]:
-    """The changes of versions that are not new, status by status; also new fields, and tags that are reused."""
+    """The changes of versions that are not new, status by status; also new fields, and tags that are reused.
+
+    A change of the same field is reported for the first status only in which it is.
+    """
     references = {id(message): message for message in (old, *(group.reference for group in statuses.groups)) if message}
     containers: dict[int, Sequence[ContainerPair]] = {}
     for key, message in references.items():
         both = Both(message, new)
         containers[key] = container_pairs(both)
         yield from _reused_tags(both, containers[key], statuses)
-    status_by_change: dict[tuple[str, str], Status] = {}
+    first_statuses: dict[tuple[str, str], Status] = {}  # by the name of the change and its field
     collected_versions: dict[Status, VersionRange] = {}
     for status, reference, versions, release in statuses.groups:
         changes = version_changes(Both(reference, new), containers[id(reference)], versions)
         if old and reference is not old:
             changes = _without_earlier(changes, Both(reference, old), versions)
-        for change in (replace(change, status=status, release=release) for change in changes):
-            if change.policy == "collect":
+        for change in changes:
+            reported_change = replace(change, status=status, release=release)
+            if reported_change.policy == "collect":
                 collected_versions[status] = collected_versions.get(status, NONE) | change.versions
-            elif status_by_change.setdefault((change.name, change.field), status) == status:
-                yield change
+            elif first_statuses.setdefault((change.name, change.field), status) == status:
+                yield reported_change
     if old is None:
         return
     both = Both(old, new)
     for status, versions in collected_versions.items():
         yield Change("unstable-changed", both, versions, status=status)
-    changed_fields = {field for name, field in status_by_change if name == "layout-changed"}
-    additions = _new_fields(both, containers[id(old)], statuses)
-    yield from (change for change in additions if change.field not in changed_fields)
+    changed_fields = {field for name, field in first_statuses if name == "layout-changed"}
+    for change in _new_fields(both, containers[id(old)], statuses):
+        if change.field not in changed_fields:
+            yield change
 
 
 def _without_earlier(changes: Iterable[Change], both: Both, versions: VersionRange) -> Iterator[Change]:
-    """The changes since a release without those that the old message had made already: `both` are these two."""
-    earlier: dict[tuple[object, ...], VersionRange] = {}
+    """The changes since a release, in versions, without those that the old message had made since it already.
+
+    `both` are the message of the release and the old message.
+    """
+    earlier_versions: dict[tuple[object, ...], VersionRange] = {}
     for change in version_changes(both, container_pairs(both), versions & both.new.valid):
-        earlier[_outcome(change)] = earlier.get(_outcome(change), NONE) | change.versions
+        outcome = _outcome(change)
+        earlier_versions[outcome] = earlier_versions.get(outcome, NONE) | change.versions
     for change in changes:
-        if own_versions := change.versions - earlier.get(_outcome(change), NONE):
+        if own_versions := change.versions - earlier_versions.get(_outcome(change), NONE):
             yield replace(change, versions=own_versions)
 
 
 def _outcome(change: Change) -> tuple[object, ...]:
+    """What two changes from one message have in common if they lead to the same."""
     return change.name, change.kind, change.field, change.now, change.new_tag
 
 
-def _new_fields(messages: Both, containers: Iterable[ContainerPair], statuses: VersionStatuses) -> Iterator[Change]:
+def _new_fields(both: Both, containers: Iterable[ContainerPair], statuses: VersionStatuses) -> Iterator[Change]:
     """The fields that no released version of the old message has; what a release between the two has is new as well."""
-    old, new = messages
+    old, new = both
     released_versions = statuses.versions["released"] & old.valid
     for container in containers:
         for before, after in container.fields:
@@ -280,30 +301,30 @@ def _new_fields(messages: Both, containers: Iterable[ContainerPair], statuses: V
             if not versions or versions & released_versions:
                 continue
             status = statuses.best(versions) if versions & old.valid else "new"
-            yield Change("new-field", messages, versions, (None, after), status=status)
+            yield Change("new-field", both, versions, (None, after), status=status)
             versions_without_field = old.valid & (new.valid - versions)
             if versions_without_field and new.is_rpc and not after.ignorable:
-                yield Change("new-field-not-ignorable", messages, versions, (None, after), status=status)
+                yield Change("new-field-not-ignorable", both, versions, (None, after), status=status)
 
 
 # Tag numbers that are used again
 
 
 def _older_tags(
-    before: Message | None, after: Message, ancestors: Mapping[tuple[str, str], Sequence[Message]]
+    before: Message | None, after: Message, older_messages: Mapping[tuple[str, str], Sequence[Message]]
 ) -> Iterator[Change]:
-    """The tags that mean another field than they meant in an older tree.
+    """The tags that mean another field than they meant in an older tree, whose messages are by name and type.
 
     What looks like a rename since then is a rename only if the old message has the field too: a number that was given
     up in between stays reserved.
     """
-    with_same_tag = _fields_with_kept_tag(before, after) if before else set()
+    with_same_tag = _fields_with_same_tag(before, after) if before else set()
     reported_fields: set[str] = set()
     for name in sorted({message.name for message in (after, before) if message}):
-        for ancestor in ancestors.get((name, after.type), ()):
-            require_limits(ancestor, after)
-            both = Both(ancestor, after)
-            statuses = VersionStatuses.of(ancestor, after, None)
+        for older_message in older_messages.get((name, after.type), ()):
+            require_limits(older_message, after)
+            both = Both(older_message, after)
+            statuses = VersionStatuses.of(older_message, after, None)
             for change in _reused_tags(both, container_pairs(both), statuses, with_same_tag):
                 if change.field not in reported_fields:
                     reported_fields.add(change.field)
@@ -311,36 +332,40 @@ def _older_tags(
 
 
 def _reused_tags(
-    messages: Both,
+    both: Both,
     containers: Iterable[ContainerPair],
     statuses: VersionStatuses,
     with_same_tag: set[int] | None = None,
 ) -> Iterator[Change]:
     """The tags that mean another field than in the old message.
 
-    `with_same_tag` are the ids of the fields that had their tag before, too, where the old message is an older one.
+    If the old message is of an older tree, `with_same_tag` has the ids of the new fields whose tag is also that of the
+    message in between; a renamed field that is not among them took a tag that had been given up.
     """
-    old, new = messages
-    for _, _, pairs, container_old_versions, container_new_versions in containers:
-        by_tag = {after.tag: (before, after) for before, after in pairs if after and after.tag is not None}
-        for before, after in pairs:
+    old, new = both
+    for container in containers:
+        by_tag = {after.tag: (before, after) for before, after in container.fields if after and after.tag is not None}
+        for before, after in container.fields:
             if before is None or before.tag not in by_tag:
                 continue
-            keeps_tag = after and after.tag == before.tag  # also where another field has that tag now
-            former, holder = (before, after) if after and keeps_tag else by_tag[before.tag]
-            is_kept = former is not before or with_same_tag is None or id(holder) in with_same_tag
-            if former and former.tag == holder.tag and (is_kept or _is_restored(before, holder)):
+            former, holder = by_tag[before.tag]
+            if after and after.tag == before.tag:  # it keeps its tag, also where another field has that tag now
+                former, holder = before, after
+            has_own_tag = former is not None and former.tag == holder.tag
+            was_given_up = former is before and with_same_tag is not None and id(holder) not in with_same_tag
+            if has_own_tag and (not was_given_up or _is_restored(before, holder)):
                 continue
-            old_versions = before.tagged & before.versions & container_old_versions & old.valid & old.flexible
-            versions = holder.tagged & holder.versions & container_new_versions & new.valid & new.flexible
+            old_versions = before.tagged & before.versions & container.old_versions & old.valid & old.flexible
+            versions = holder.tagged & holder.versions & container.new_versions & new.valid & new.flexible
             if old_versions and versions:
-                versions = versions & old_versions or versions
-                yield Change("tag-reused", messages, versions, (before, holder), status=statuses.best(old_versions))
+                common = versions & old_versions
+                status = statuses.best(old_versions)
+                yield Change("tag-reused", both, common or versions, (before, holder), status=status)
 
 
-def _fields_with_kept_tag(old: Message, new: Message) -> set[int]:
+def _fields_with_same_tag(old: Message, new: Message) -> set[int]:
     """The ids of the new message's fields that had their tag in the old message."""
-    pairs = (pair for container in container_pairs(Both(old, new)) for pair in container.fields)
+    pairs = [fields for container in container_pairs(Both(old, new)) for fields in container.fields]
     return {id(after) for before, after in pairs if before and after and before.tag == after.tag is not None}
 
 
