@@ -121,6 +121,7 @@ class VersionRange:
     def __sub__(self, other: VersionRange) -> VersionRange:
         return VersionRange(_intersection(self.intervals, _complement(other.intervals)))
 
+    # Python derives >= and > from these two.
     def __le__(self, other: VersionRange) -> bool:
         if self is other:
             return True
@@ -130,12 +131,6 @@ class VersionRange:
 
     def __lt__(self, other: VersionRange) -> bool:
         return self != other and self <= other
-
-    def __ge__(self, other: VersionRange) -> bool:
-        return other <= self
-
-    def __gt__(self, other: VersionRange) -> bool:
-        return other < self
 
     def __str__(self) -> str:
         return ", ".join(_interval_text(low, high) for low, high in self.intervals) or "none"

@@ -95,9 +95,9 @@ def test_sentences() -> None:
         "//",
         "// version 6 is new",
     )
-    notes = [(str(note.versions), note.names, note.like) for note in message.notes]
-    assert notes == [("1", ("Reason",), -1), ("2-3", (), 1), ("4", (), -1), ("5", (), -1), ("6", (), -1)]
-    start, end = message.notes[1].place_in_file
+    notes = [(str(note.versions), note.names, note.same_as) for note in message.notes]
+    assert notes == [("1", ("Reason",), None), ("2-3", (), 1), ("4", (), None), ("5", (), None), ("6", (), None)]
+    start, end = message.notes[1].span_in_file
     assert message.data[start:end].startswith(b"Versions 2 and 3 are")
     assert message.data[end : end + 1] == b"\n"
 

@@ -153,7 +153,7 @@ def location_of(element: Any, key: str) -> Location:
     """
     if isinstance(element, Note):
         data = element.message.data
-        start, end = element.place_in_file
+        start, end = element.span_in_file
         characters = character_of(data, start), character_of(data, end)
         return Location(element.message.file, message_name=element.message.name, characters=characters)
     if isinstance(element, ProblemElement):

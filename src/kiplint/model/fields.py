@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -57,17 +57,18 @@ class Container:
     @cached_property
     def duplicate_names(self) -> dict[int, str]:
         """By position of a field: the name of another field that becomes the same Java member."""
-        others = find_duplicates(self.fields, lambda field: field.java_name, _similarity_to_base)
-        return {index: other.name for index, other in others.items()}
+        pairs = find_duplicates(self.fields, lambda field: field.java_name, _similarity_to_base)
+        return {field.position: other.name for field, other in pairs}
 
     @cached_property
     def duplicate_tags(self) -> dict[int, str]:
         """By position of a field: the name of another with the same tag, one older in the base or else before it."""
-        fields = self.tagged_fields
-        others = find_duplicates(
-            fields, lambda field: field.tag, lambda field: (_similarity_to_base(field), -field.position)
-        )
-        return {fields[index].position: other.name for index, other in others.items()}
+
+        def rank(field: Field) -> tuple[int, int]:
+            return _similarity_to_base(field), -field.position
+
+        pairs = find_duplicates(self.tagged_fields, lambda field: field.tag, rank)
+        return {field.position: other.name for field, other in pairs}
 
     @cached_property
     def next_tag(self) -> int:
@@ -100,25 +101,23 @@ class Container:
 
 
 def find_duplicates(
-    elements: Sequence[T], key: Callable[[T], Hashable], rank: Callable[[T], tuple[int, ...] | int]
-) -> dict[int, T]:
-    """Of elements that should have different keys: by index of each that is wrong, another element with its key.
+    elements: Iterable[T], key: Callable[[T], Hashable], rank: Callable[[T], tuple[int, ...] | int]
+) -> Iterator[tuple[T, T]]:
+    """Of elements that should have different keys: each that is wrong, and another element with its key.
 
     The elements of the highest rank are right: a function of what the base has ranks them. Where all elements with a
     key have the same rank, each is wrong.
     """
-    indexes_by_key: dict[Hashable, list[int]] = defaultdict(list)
-    for index, element in enumerate(elements):
-        indexes_by_key[key(element)].append(index)
-    others: dict[int, T] = {}
-    for indexes in indexes_by_key.values():
-        if len(indexes) == 1:
+    elements_by_key: dict[Hashable, list[T]] = defaultdict(list)
+    for element in elements:
+        elements_by_key[key(element)].append(element)
+    for same_key in elements_by_key.values():
+        if len(same_key) == 1:
             continue
-        right = max(indexes, key=lambda index: rank(elements[index]))
-        wrong = [index for index in indexes if rank(elements[index]) != rank(elements[right])]
-        for index in wrong or indexes:
-            others[index] = elements[right if index != right else indexes[1]]
-    return dict(sorted(others.items()))
+        right = max(same_key, key=rank)
+        wrong = [element for element in same_key if rank(element) != rank(right)]
+        for element in wrong or same_key:
+            yield element, right if element is not right else same_key[1]
 
 
 def _similarity_to_base(field: Field) -> int:
@@ -157,6 +156,8 @@ class Field:
     """Whether the type, or the array's element, is a struct."""
     is_primitive: bool
     """Whether the type, or the array's element, is one of Kafka's primitives."""
+    can_be_null: bool
+    """Whether values of the type can be null: strings, bytes, records, arrays and structs, or an unknown type."""
     has_children: bool
     """Whether the field lists at least one field of its own."""
     definition: Struct | None
@@ -167,6 +168,10 @@ class Field:
     """What is wrong with the text of `versions`, or empty."""
     present: VersionRange
     """The valid versions in which the field is really there: its owner is, and it is itself."""
+    is_later: bool
+    """Whether its message or struct has valid versions before the first that has the field."""
+    ends_early: bool
+    """Whether its message or struct has valid versions after the last that has the field."""
     tagged: VersionRange
     """The versions in which the field is tagged."""
     tagged_problem: str
@@ -191,6 +196,10 @@ class Field:
     """Whether the default is JSON's null, which Kafka reads as no default."""
     defaults_to_null: bool
     """Whether the default is null, and the type has nulls."""
+    default_mistake: str
+    """The kind of mistake in the default: invalid, unsupported, octal, java, or empty."""
+    default_problem: str
+    """What is wrong with the default, or empty."""
     about: str
     """The description, empty when there is none."""
     entity_type: str
@@ -213,6 +222,7 @@ class Field:
         self.kind = kind = parse_type(spec.type)
         self.type, self.element_type, self.is_array = spec.type, kind.element, kind.array
         self.is_struct, self.is_primitive = kind.struct, kind.primitive
+        self.can_be_null = kind.nullable or not (kind.primitive or kind.struct)
         self.has_children = bool(spec.fields)
         self.tagged, self.tagged_problem = optional_range(spec.tagged_versions)
         self.nullable, self.nullable_problem = optional_range(spec.nullable_versions)
@@ -221,6 +231,8 @@ class Field:
         else:  # as Kafka's reader does
             self.versions, self.versions_problem = self.tagged, "" if self.tagged else "is empty"
         self.present = self.versions & owner.present
+        self.is_later = bool(self.present) and self.present.lowest > owner.present.lowest
+        self.ends_early = bool(self.present) and self.present.highest < owner.present.highest
         self.overrides_flexible = bool(spec.flexible_versions and not spec.flexible_versions.isspace())
         self.flexible, self.flexible_problem = optional_range(spec.flexible_versions, message.flexible)
         self.tag = value_or(spec.tag, None)
@@ -229,11 +241,12 @@ class Field:
         self.default = "" if default is None else types.as_text(default)
         self.default_is_json_null = spec.default is None
         self.defaults_to_null = self.default == "null" and kind.nullable
+        flaw = types.NO_FLAW if self.defaults_to_null else types.flaw_of(kind, self.default)
+        self.default_mistake, self.default_problem = flaw.kind, flaw.detail
         self.about = spec.about or ""
         self.entity_type = (spec.entity_type or "").strip()
         self.ignorable = spec.ignorable is True
-        self.map_key = spec.map_key is True
-        self.zero_copy = spec.zero_copy is True
+        self.map_key, self.zero_copy = spec.map_key is True, spec.zero_copy is True
         self.definition = Struct(spec, message, self) if spec.fields else None
 
     @cached_property
@@ -245,16 +258,6 @@ class Field:
     def path(self) -> str:
         """The names from the top-level field (or common struct) down to this one, joined by dots."""
         return f"{self.owner.path}.{self.name}" if self.owner.path else self.name
-
-    @cached_property
-    def is_later(self) -> bool:
-        """Whether its message or struct has valid versions before the first that has the field."""
-        return bool(self.present) and self.present.lowest > self.owner.present.lowest
-
-    @cached_property
-    def ends_early(self) -> bool:
-        """Whether its message or struct has valid versions after the last that has the field."""
-        return bool(self.present) and self.present.highest < self.owner.present.highest
 
     @cached_property
     def type_hint(self) -> str:
@@ -269,30 +272,9 @@ class Field:
         return array_notation(self.type) or self.type_hint
 
     @cached_property
-    def can_be_null(self) -> bool:
-        """Whether values of the type can be null: strings, bytes, records, arrays and structs."""
-        return self.kind.nullable or not (self.kind.primitive or self.kind.struct)
-
-    @cached_property
     def struct(self) -> Struct | None:
         """The struct that values have: defined in place, or the struct of the file that the type names."""
         return self.definition or self.message.structs_by_name.get(self.kind.element)
-
-    @cached_property
-    def _default_flaw(self) -> types.Flaw:
-        if not self.has_default or self.defaults_to_null:
-            return types.NO_FLAW
-        return types.flaw_of(self.kind, self.default)
-
-    @cached_property
-    def default_mistake(self) -> str:
-        """The kind of mistake in the default: invalid, unsupported, octal, java, or empty."""
-        return self._default_flaw.kind
-
-    @cached_property
-    def default_problem(self) -> str:
-        """What is wrong with the default, or empty."""
-        return self._default_flaw.detail
 
     @cached_property
     def misspelt(self) -> frozenset[str]:
@@ -311,12 +293,8 @@ class Struct(Container):
     """Whether the struct stands under `commonStructs`."""
     name_property: str
     """The property with the name: `type` of the field that defines the struct, `name` of a common struct."""
-    versions: VersionRange
-    """The versions in which the struct exists: its own, or the versions of the field that defines it."""
     versions_problem: str
     """What is wrong with the text of a common struct's `versions`, or empty."""
-    present: VersionRange
-    """The valid versions in which the struct is really there."""
 
     def __init__(self, spec: FieldSpec | StructSpec, message: Message, field: Field | None, index: int = 0) -> None:
         self.spec = spec

@@ -31,6 +31,10 @@ class HeaderRange:
     """The message versions that the entry covers; none when the key cannot be read."""
     header: int
     """The header version, -1 when the value cannot be read."""
+    version_of_header: VersionRange
+    """The header version as a range of a single version; none when the value is invalid."""
+    live: VersionRange
+    """The valid versions of the message that the entry covers."""
     previous: HeaderRange | None = None
     """The entry before this one in the order of versions, or None."""
     following: HeaderRange | None = None
@@ -46,6 +50,8 @@ class HeaderRange:
         self.versions = required_range(key).value
         is_number = re.fullmatch("0|[1-9][0-9]{0,4}", value) and int(value) <= MAX_VERSION
         self.header = int(value) if is_number else -1
+        self.version_of_header = VersionRange.of(self.header, self.header) if is_number else NONE
+        self.live = self.versions & message.valid
 
     @cached_property
     def key_problem(self) -> str:
@@ -54,16 +60,6 @@ class HeaderRange:
         if not versions and problem in ("", 'is written "none"'):
             return "names no version"
         return problem.replace(', "N+" or "none"', ' or "N+"')
-
-    @cached_property
-    def version_of_header(self) -> VersionRange:
-        """The header version as a range of a single version; none when the value is invalid."""
-        return VersionRange.of(self.header, self.header) if self.header >= 0 else NONE
-
-    @cached_property
-    def live(self) -> VersionRange:
-        """The valid versions of the message that the entry covers."""
-        return self.versions & self.message.valid
 
     @cached_property
     def sole(self) -> VersionRange:

@@ -8,13 +8,12 @@ from functools import lru_cache
 from typing import Final
 
 import msgspec
-from msgspec import UNSET
 
 from kiplint.limits import SUGGESTIONS, UNFOLDED_LEVELS
 from kiplint.model.fields import Field, Struct
 from kiplint.model.layout import exceeded_limit
-from kiplint.model.message import Message
-from kiplint.model.spec import DECODER, ENTITY_TYPES, MessageSpec
+from kiplint.model.message import Message, file_name
+from kiplint.model.spec import DECODER, ENTITY_TYPES, MessageSpec, value_or
 from kiplint.text.decode import Problem, decode
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
@@ -45,59 +44,57 @@ class ProblemElement:
         self.message = message
 
 
-ENTITY_KIND = "unknown-enum-value"
-
-_FINE = frozenset((UNSET, None, *ENTITY_TYPES))
-
-
 def entity_problems(message: Message) -> Iterator[Problem]:
     """A problem for each entity type that Kafka does not know, and for each with blanks around it."""
-    strange_fields = (field for field in message.all_fields if field.spec.entity_type not in _FINE)
-    for number, field in enumerate(strange_fields):
-        pointer, word = f"{field.pointer}/entityType", str(field.spec.entity_type)
+    words = ((field, value_or(field.spec.entity_type, "unknown")) for field in message.all_fields)
+    unknown_words = ((field, word) for field, word in words if word not in ENTITY_TYPES)
+    for number, (field, word) in enumerate(unknown_words):
+        pointer = f"{field.pointer}/entityType"
         text = f'"{printable(word[:40])}"'
         if field.entity_type in ENTITY_TYPES:
-            yield Problem(
-                "coerced-value", f'{text} is read as "{field.entity_type}"', pointer, word=f'"{field.entity_type}"'
-            )
+            detail = f'{text} is read as "{field.entity_type}"'
+            yield Problem("coerced-value", detail, pointer, word=f'"{field.entity_type}"')
             continue
         hint = did_you_mean(field.entity_type, ENTITY_TYPES) if number < SUGGESTIONS else ""
         hint = hint or f"; it is one of {', '.join(ENTITY_TYPES)}"
-        yield Problem(ENTITY_KIND, f'{text} is not a value of "entityType"{hint}', pointer, word=word)
+        yield Problem("unknown-enum-value", f'{text} is not a value of "entityType"{hint}', pointer, word=word)
 
 
-RANGE_KIND = "invalid-range"
-
-
-_RANGES_OF: Final[dict[type, tuple[str, ...]]] = {
-    Message: ("valid", "flexible"),
-    Struct: ("versions",),
-    Field: ("versions", "tagged", "nullable", "flexible"),
+_RANGE_FACTS: Final[dict[type, dict[str, str]]] = {
+    Message: {"validVersions": "valid", "flexibleVersions": "flexible"},
+    Struct: {"versions": "versions"},
+    Field: {
+        "versions": "versions",
+        "taggedVersions": "tagged",
+        "nullableVersions": "nullable",
+        "flexibleVersions": "flexible",
+    },
 }
-"""By class: the facts that are ranges."""
+"""By class: the properties that are version ranges, and the facts that they become."""
 
 
 def range_problems(message: Message) -> Iterator[Problem]:
     """A problem for each range that is invalid in Kafka's notation; headerVersions has its own rules."""
     elements: tuple[Message | Struct | Field, ...] = (message, *message.common_structs, *message.all_fields)
     for element in elements:
-        for name in _RANGES_OF[type(element)]:
-            if problem := getattr(element, f"{name}_problem"):
-                attribute, key = (name, name) if name == "versions" else (f"{name}_versions", f"{name}Versions")
-                text = printable(str(getattr(element.spec, attribute))[:40])
-                yield Problem(RANGE_KIND, f'"{text}" {problem}', f"{element.pointer}/{key}")
+        for name, fact in _RANGE_FACTS[type(element)].items():
+            problem = getattr(element, f"{fact}_problem")
+            if problem:
+                text = getattr(element.spec, name.replace("Versions", "_versions"))
+                yield Problem("invalid-range", f'"{printable(text[:40])}" {problem}', f"{element.pointer}/{name}")
 
 
 def size_problems(message: Message) -> Iterator[Problem]:
     """A problem for a message whose layouts are too large, or too deep, to be compared."""
-    if limit := exceeded_limit(message):
+    limit = exceeded_limit(message)
+    if limit:
         kind = "too-deep" if limit is UNFOLDED_LEVELS else "too-large"
         yield Problem(kind, limit.exceeded("the message"), "/name")
 
 
 MESSAGE_PROBLEMS: Final = {
-    range_problems: (RANGE_KIND,),
-    entity_problems: (ENTITY_KIND,),
+    range_problems: ("invalid-range",),
+    entity_problems: ("unknown-enum-value",),
     size_problems: ("too-deep", "too-large"),
 }
 """The functions that look for problems of a message, and the kinds of these."""
@@ -115,13 +112,13 @@ class Definition(msgspec.Struct, frozen=True):
     @property
     def likely_names(self) -> tuple[str, ...]:
         """The probable names of the message of an unreadable file: by its file name and text."""
-        stem = self.file.replace("\\", "/").rpartition("/")[2].removesuffix(".json")
+        file_stem = file_name(self.file).removesuffix(".json")
         match = re.search(_NAME, self.data)
-        return (stem, *((match[1].decode(),) if match else ()))
+        return (file_stem, match[1].decode()) if match else (file_stem,)
 
 
 def load(file: str, data: bytes) -> Definition:
-    """Read one definition file; never raises, whatever the bytes."""
+    """Read the bytes of one definition file, whose path is `file`; never raises, whatever the bytes."""
     spec = decode(data, DECODER)
     problems: tuple[Problem, ...] = ()
     if spec is None:
@@ -131,6 +128,7 @@ def load(file: str, data: bytes) -> Definition:
 
 @lru_cache(64)  # in a history of 400 commits, three such files take a quarter of the time of all comparisons
 def _repair(data: bytes) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
+    """What can be read of the bytes of an invalid definition, None if that is no message, and its problems."""
     from kiplint.text.diagnose import MISSING, diagnose
 
     diagnosis = diagnose(data)

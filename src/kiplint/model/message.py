@@ -43,14 +43,26 @@ class Message(Container):
 
     file: str
     """The path of the file; empty where there is none."""
+    file_name: str
+    """The name of the file without its directory."""
+    file_stem: str
+    """The file's name without directory and `.json`."""
     data: bytes
     """The bytes of the file."""
-    pointer: str = ""
-    """The JSON pointer of the message: the whole document."""
     former: Message | None = None
     """The message in the base of a comparison; None without a base, or if it is new."""
+    name_is_valid: bool
+    """Whether the name can be the name of a Java class."""
+    suffix: str
+    """The suffix that the type requires (Request, Response, Key, Value), or empty."""
+    base_name: str
+    """The name without the suffix that its type requires."""
     type: str
     """request, response, header, metadata, data, coordinator-key or coordinator-value."""
+    is_rpc: bool
+    """Whether the message is a request or a response."""
+    is_record: bool
+    """Whether the message is kept on disk: metadata, data, coordinator key or value."""
     api_key: int | None
     """The number of the RPC or record type, or None."""
     listeners: tuple[str, ...]
@@ -61,10 +73,8 @@ class Message(Container):
     """The versions that exist; none for a dead message, or when they are invalid."""
     valid_problem: str
     """What is wrong with the text of `validVersions`, or empty."""
-    versions: VersionRange
-    """The same as `valid`: the versions in which top-level fields may exist."""
-    present: VersionRange
-    """The same as `valid`."""
+    is_dead: bool
+    """Whether the message has no valid versions any more (`"validVersions": "none"`)."""
     flexible: VersionRange
     """The versions with compact encodings and tagged fields (KIP-482)."""
     flexible_problem: str
@@ -86,24 +96,29 @@ class Message(Container):
         self.spec = spec
         self.problems = problems
         self.file = file
+        self.file_name = file_name(file)
+        self.file_stem = self.file_name.removesuffix(".json")
         self.data = data
+
         self.name = spec.name
+        self.name_is_valid = self.name.isidentifier()
         self.type = spec.type
+        self.suffix = SUFFIXES.get(self.type, "")
+        self.base_name = self.name.removesuffix(self.suffix)
+        self.is_rpc = self.type in ("request", "response")
+        self.is_record = self.type not in ("request", "response", "header")
         self.api_key = value_or(spec.api_key, None)
         self.listeners = tuple(value_or(spec.listeners, []))
         self.declares_listeners = isinstance(spec.listeners, list)
+
         self.valid, self.valid_problem = required_range(spec.valid_versions)
         self.versions = self.present = self.valid
+        self.is_dead = not self.valid and not self.valid_problem
         self.flexible, self.flexible_problem = optional_range(spec.flexible_versions)
         self.declares_flexible = isinstance(spec.flexible_versions, str)
         self.deprecated, self.deprecated_problem = optional_range(spec.deprecated_versions)
         self.unstable = value_or(spec.latest_version_unstable, False)
         self.declares_headers = isinstance(spec.header_versions, dict)
-
-    @cached_property
-    def is_dead(self) -> bool:
-        """Whether the message has no valid versions any more (`"validVersions": "none"`)."""
-        return not self.valid and not self.valid_problem
 
     @cached_property
     def properties(self) -> tuple[str, ...]:
@@ -126,31 +141,6 @@ class Message(Container):
         return names
 
     # Names
-
-    @cached_property
-    def name_is_valid(self) -> bool:
-        """Whether the name can be the name of a Java class."""
-        return self.name.isidentifier()
-
-    @cached_property
-    def suffix(self) -> str:
-        """The suffix that the type requires (Request, Response, Key, Value), or empty."""
-        return SUFFIXES.get(self.type, "")
-
-    @cached_property
-    def base_name(self) -> str:
-        """The name without the suffix that its type requires."""
-        return self.name.removesuffix(self.suffix)
-
-    @cached_property
-    def is_rpc(self) -> bool:
-        """Whether the message is a request or a response."""
-        return self.type in ("request", "response")
-
-    @cached_property
-    def is_record(self) -> bool:
-        """Whether the message is kept on disk: metadata, data, coordinator key or value."""
-        return self.type not in ("request", "response", "header")
 
     @cached_property
     def is_mistyped(self) -> bool:
@@ -274,18 +264,6 @@ class Message(Container):
         """The `headerVersions` that declare what Kafka derives without them, as JSON."""
         return "{" + ", ".join(f'"{versions}": "{header}"' for versions, header in derived_map(self)) + "}"
 
-    @cached_property
-    def missing_headers(self) -> dict[int, int]:
-        """For the header messages: each version that is missing and that several messages use, with their number."""
-        user_type = {"RequestHeader": "request", "ResponseHeader": "response"}.get(self.name)
-        if self.type != "header" or self.valid_problem:
-            return {}
-        return {
-            header: number
-            for (message_type, header), number in sorted(self.schemas.header_users.items())
-            if message_type == user_type and number > 1 and header not in self.valid
-        }
-
     # Fields and structs
 
     @cached_property
@@ -328,8 +306,8 @@ class Message(Container):
         """By pointer of a struct: another struct of the same name, an older one if the base is known."""
         structs = [struct for struct in self.structs if struct.is_common or struct.name not in self.common_names]
         former_paths = {struct.path for struct in self.former.structs} if self.former else frozenset()
-        others = find_duplicates(structs, lambda struct: struct.name, lambda struct: struct.path in former_paths)
-        return {structs[index].pointer: other for index, other in others.items()}
+        pairs = find_duplicates(structs, lambda struct: struct.name, lambda struct: struct.path in former_paths)
+        return {struct.pointer: other for struct, other in pairs}
 
     @cached_property
     def cycles(self) -> dict[str, str]:
@@ -348,16 +326,6 @@ class Message(Container):
     # The file and its comments
 
     @cached_property
-    def file_name(self) -> str:
-        """The name of the file without its directory."""
-        return self.file.replace("\\", "/").rpartition("/")[2]
-
-    @cached_property
-    def file_stem(self) -> str:
-        """The file's name without directory and `.json`."""
-        return self.file_name.removesuffix(".json")
-
-    @cached_property
     def notes(self) -> tuple[Note, ...]:
         """The notes in comments about the message's versions."""
         return tuple(notes_of(self))
@@ -371,6 +339,11 @@ class Message(Container):
     def is_in_flux(self) -> bool:
         """Whether a comment states that the message may still change incompatibly."""
         return notes.is_in_flux(self.data)
+
+
+def file_name(path: str) -> str:
+    """The last part of a path of any operating system."""
+    return path.replace("\\", "/").rpartition("/")[2]
 
 
 def rpc_of(name: str) -> str:

@@ -19,21 +19,23 @@ _MARK: Final = re.compile(rb"(?m)^[ \t]*//")
 
 
 def paragraphs(data: bytes) -> Iterator[re.Match[bytes]]:
-    """The comments on consecutive lines, without those before the definition that name a licence."""
-    opening = data.find(b"\n{")
+    """The comments of a file, those on consecutive lines as one; without a licence before the definition."""
+    definition_start = data.find(b"\n{")
     for match in _COMMENTS.finditer(data):
-        words = match[0].lower() if match.start() < opening else b""
-        if b"icen" not in words and b"copyright" not in words:
+        words = match[0].lower()
+        names_licence = b"icen" in words or b"copyright" in words  # license and licence
+        if match.start() >= definition_start or not names_licence:
             yield match
 
 
 _NUMBERS: Final = r"\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?\d{1,5})*\+?"
-_BEGIN: Final = re.compile(
-    rf"(?m)(?:^[ \t]*|\. )((?:(?:Starting|From|As of|Since)\b[a-z ]*?)?[Vv]ersions?\s+({_NUMBERS}))".encode()
+_BEGINNING: Final = re.compile(
+    r"(?m)(?:^[ \t]*|\. )((?:(?:Starting|From|As of|Since)\b[a-z ]*?)?[Vv]ersions?\s+"
+    rf"(?P<versions>{_NUMBERS}))".encode()
 )
 # These are compiled where they are needed, which they rarely are.
 _SAME: Final = r"(?i)\b(?:same\s+(?:as|with)|identical\s+(?:to|with))\s+(?:that\s+of\s+)?v(?:ersion)?\s*(\d{1,5})\b"
-_LEADS_ON: Final = (
+_OPEN_ENDING: Final = (
     rb"(?i)(?:\b(?:as|with|in|of|from|to|and|or|since|until|before|after|by|the|a|an|this|that|each|every|for|like|than|"
     rb"through|on|at|both|is|are|was|only|below|above|starting|between|protocol|request|response)|[,(/-])\Z"
 )
@@ -50,50 +52,54 @@ _ADDED: Final = (
 
 
 class Note:
-    """A sentence about versions; `place_in_file` are the offsets in bytes of its first line."""
+    """A sentence of a comment that begins with versions, such as `Version 3 adds the Reason field.`
+
+    `span_in_file` are the first and the last offset of its first line in the file, in bytes; `versions_text` is `3`;
+    `text` is what comes after, ` adds the Reason field.`
+    """
 
     message: Message
     """The message in whose file it stands."""
+    versions: VersionRange
+    """The versions that the note is about."""
 
-    def __init__(self, message: Message, place_in_file: tuple[int, int], versions: str, rest: str) -> None:
+    def __init__(self, message: Message, span_in_file: tuple[int, int], versions_text: str, text: str) -> None:
         self.message = message
-        self.place_in_file = place_in_file
-        self._versions = versions
-        self._rest = rest
-
-    @cached_property
-    def versions(self) -> VersionRange:
-        """The versions that the note is about."""
-        return read_versions(self._versions)
+        self.span_in_file = span_in_file
+        self.versions = read_versions(versions_text)
+        self.text = text
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names that it adds: those right behind each verb of adding, as far as the list goes."""
-        rest = self._rest
-        if "add" not in rest and "ntroduc" not in rest and "new field" not in rest:
+        may_add = "add" in self.text or "ntroduc" in self.text or "new field" in self.text
+        if not may_add:  # most notes, and the patterns are slow
             return ()
-        names = (name for match in re.finditer(_ADDED, rest) for name in re.findall(_NAME, match[0]))
-        return tuple(dict.fromkeys(names))
+        lists = [match[0] for match in re.finditer(_ADDED, self.text)]
+        return tuple(dict.fromkeys(name for text in lists for name in re.findall(_NAME, text)))
 
     @cached_property
-    def like(self) -> int:
-        """The version that it calls the same as its own, or -1."""
-        same = re.search(_SAME, self._rest) if "same" in self._rest or "identical" in self._rest else None
-        return int(same[1]) if same else -1
+    def same_as(self) -> int | None:
+        """The version that it calls the same as its own, or None."""
+        may_compare = "same" in self.text or "identical" in self.text
+        match = re.search(_SAME, self.text) if may_compare else None
+        return int(match[1]) if match else None
 
     @cached_property
     def stray_names(self) -> tuple[str, ...]:
-        """The fields that it adds, and that neither the message nor the other one of its RPC has.
+        """The names that it adds and that are no field or struct of the message and of the other one of its RPC.
 
-        A name without a capital letter inside may be a word.
+        A name without a capital letter inside may be a word, and a name beside that of another message its field.
         """
         names = [name for name in self.names if any(letter.isupper() for letter in name[1:])]
-        messages = self.message.schemas.by_name if names else {}
-        if any(word in messages and word != self.message.name for word in re.findall(r"\w+", self._rest)):
-            return ()  # it may well be a field of that message
-        fields = self.message.fields_of_rpc if names else {}
-        types = {field.element_type for group in fields.values() for field in group}
-        return tuple(name for name in names if name.lower() not in fields and name not in types)
+        if not names:
+            return ()
+        other_messages = self.message.schemas.by_name.keys() - {self.message.name}
+        if not other_messages.isdisjoint(re.findall(r"\w+", self.text)):
+            return ()
+        fields_by_name = self.message.fields_of_rpc
+        types = {field.element_type for fields in fields_by_name.values() for field in fields}
+        return tuple(name for name in names if name.lower() not in fields_by_name and name not in types)
 
     @cached_property
     def misplaced(self) -> tuple[Field, ...]:
@@ -101,49 +107,51 @@ class Note:
         misplaced_fields = []
         for name in self.names:
             fields = self.message.fields_of_rpc.get(name.lower(), [])
-            is_valid = fields and fields[0].versions & fields[0].message.valid
-            if is_valid and not any(start in self.versions for field in fields for start in _starts(field)):
+            starts = {version for field in fields for version in _starts(field)}
+            if fields and fields[0].versions & fields[0].message.valid and not any(v in self.versions for v in starts):
                 misplaced_fields.append(fields[0])
         return tuple(misplaced_fields)
 
 
 def _starts(field: Field) -> Iterator[int]:
-    """Where a field, or a change of it, begins: no sooner than its struct."""
-    begin = field.versions.lowest if field.top_level else max(field.versions.lowest, field.owner.versions.lowest)
-    yield begin
-    for part in (field.tagged, field.nullable):
-        if part:
-            yield max(begin, part.lowest)
+    """The versions in which a field begins, and in which it becomes tagged or nullable: no sooner than its struct."""
+    first = field.versions.lowest if field.top_level else max(field.versions.lowest, field.owner.versions.lowest)
+    yield first
+    for versions in (field.tagged, field.nullable):
+        if versions:
+            yield max(first, versions.lowest)
 
 
 def notes_of(message: Message) -> Iterator[Note]:
     """The notes of a file, in order: sentences that begin with versions, in comments on lines of their own."""
     data = message.data
     for paragraph in paragraphs(data):
-        start = paragraph.start()
-        if data[data.rfind(b"\n", 0, start) + 1 : start].strip():
+        paragraph_start = paragraph.start()
+        line_start = data.rfind(b"\n", 0, paragraph_start) + 1
+        if data[line_start:paragraph_start].strip():
             continue
-        text = _MARK.sub(lambda mark: b" " * len(mark[0]), paragraph[0])
-        begins = [begin for begin in _BEGIN.finditer(text) if not _goes_on(text, begin.start(1))]
-        ends = [*(begin.start(1) for begin in begins[1:]), len(text)]
-        for begin, end in zip(begins, ends, strict=False):
-            line_end = text.find(b"\n", begin.start(1))
-            line = text[begin.start(1) : line_end if line_end >= 0 else None].rstrip()
-            place = start + begin.start(1), start + begin.start(1) + len(line)
-            rest = " ".join(text[begin.end() : end].decode(errors="replace").split())
-            yield Note(message, place, begin[2].decode(), rest)
+        text = _MARK.sub(lambda mark: b" " * len(mark[0]), paragraph[0])  # as long as before, so that offsets hold
+        beginnings = [match for match in _BEGINNING.finditer(text) if not _continues_sentence(text, match.start(1))]
+        for number, beginning in enumerate(beginnings, 1):
+            start = beginning.start(1)
+            end = beginnings[number].start(1) if number < len(beginnings) else len(text)
+            first_line, _, _ = text[start:].partition(b"\n")
+            span = paragraph_start + start, paragraph_start + start + len(first_line.rstrip())
+            words = text[beginning.end() : end].decode(errors="replace").split()
+            yield Note(message, span, beginning["versions"].decode(), " ".join(words))
 
 
-def _goes_on(text: bytes, place: int) -> bool:
-    """Whether a sentence that is written in lower case goes on here: its last word needs more, on the line before."""
-    if not text.startswith(b"v", place):
+def _continues_sentence(text: bytes, start: int) -> bool:
+    """Whether `version 3` at an offset is no new sentence: the word before, on this line or the last, needs more."""
+    if not text.startswith(b"v", start):
         return False
-    before = text[max(place - 100, 0) : place]
+    before = text[max(start - 100, 0) : start]
     words = before.rstrip()
-    return before.count(b"\n", len(words)) < 2 and re.search(_LEADS_ON, words[-20:]) is not None
+    line_ends = before.count(b"\n", len(words))
+    return line_ends < 2 and re.search(_OPEN_ENDING, words[-20:]) is not None
 
 
-_RANGE = r"(\d+)\s*(?:-|\bto\b|\bthrough\b)\s*(\d+)|(\d+)(\+?)"
+_RANGE = r"(?P<first>\d+)\s*(?:-|\bto\b|\bthrough\b)\s*(?P<last>\d+)|(?P<single>\d+)(?P<plus>\+?)"
 # It begins as \b[Vv] does, which would be tried at every letter.
 _MENTION = (
     r"[Vv](?<!\w.)(?i:ersions?)?\s*"
@@ -159,17 +167,18 @@ _IN_FLUX = (
 def documented_versions(data: bytes) -> VersionRange:
     """The versions that comments mention: `Version 3`, `versions 1 to 3`, `v3`, `versions 2+`."""
     text = b"\n".join(paragraph[0] for paragraph in paragraphs(data)).replace(b"/", b" ").decode(errors="replace")
-    return read_versions(" ".join({*re.findall(_MENTION, text)}).replace("version", "").replace("v", ""))
+    mentions = {*re.findall(_MENTION, text)}  # such as `1 to version 4`
+    return read_versions(" ".join(mentions).replace("version", "").replace("v", ""))
 
 
 def read_versions(text: str) -> VersionRange:
     """The versions that a text such as `3`, `0 and 1` or `2 through 4` names."""
-    ranges = []
+    intervals = []
     for match in re.finditer(_RANGE, text):
-        first = min(int(match[1] or match[3]), MAX_VERSION)
-        last = MAX_VERSION if match[4] else min(int(match[2] or match[3]), MAX_VERSION)
-        ranges.append((min(first, last), max(first, last)))
-    return VersionRange(ranges)
+        first = min(int(match["first"] or match["single"]), MAX_VERSION)
+        last = MAX_VERSION if match["plus"] else min(int(match["last"] or match["single"]), MAX_VERSION)
+        intervals.append((min(first, last), max(first, last)))
+    return VersionRange(intervals)
 
 
 def is_in_flux(data: bytes) -> bool:

@@ -31,8 +31,16 @@ class Rpc:
     """The name without Request or Response (Key or Value)."""
     rpc_name: str
     """The RPC by its API key: Kafka's name where rules protect that RPC, else its own."""
+    is_pair: bool
+    """Whether both messages exist."""
+    is_coordinator: bool
+    """Whether the pair is a coordinator record's key and value, not an RPC."""
+    is_dead: bool
+    """Whether neither message has valid versions any more."""
+    common: VersionRange
+    """The versions that are valid in both messages."""
     may_be_partial: bool
-    """Whether a missing message means nothing: the set is a single file, or it may be in an unreadable file."""
+    """Whether a message may be missing for no mistake: the set is a single file, or a file of it is unreadable."""
 
     def __init__(
         self, api_key: int, request: Message | None, response: Message | None, *, may_be_partial: bool
@@ -44,26 +52,10 @@ class Rpc:
         self._messages = [message for message in (request, response) if message]
         self.name = self._messages[0].base_name
         self.rpc_name = self._messages[0].rpc_name
-
-    @cached_property
-    def is_pair(self) -> bool:
-        """Whether both messages exist."""
-        return len(self._messages) == 2
-
-    @cached_property
-    def is_coordinator(self) -> bool:
-        """Whether the pair is a coordinator record's key and value, not an RPC."""
-        return self._messages[0].type.startswith("coordinator")
-
-    @cached_property
-    def is_dead(self) -> bool:
-        """Whether neither message has valid versions any more."""
-        return not any(message.valid for message in self._messages)
-
-    @cached_property
-    def common(self) -> VersionRange:
-        """The versions that are valid in both messages."""
-        return self.request.valid & self.response.valid if self.request and self.response else NONE
+        self.is_pair = len(self._messages) == 2
+        self.is_coordinator = self._messages[0].type.startswith("coordinator")
+        self.is_dead = not any(message.valid for message in self._messages)
+        self.common = request.valid & response.valid if request and response else NONE
 
     @cached_property
     def lagging(self) -> Message | None:
@@ -175,14 +167,13 @@ class SchemaSet:
     @cached_property
     def duplicate_names(self) -> dict[Message, Message]:
         """For messages whose name another has: the other, an older one if the base is known."""
-        others = find_duplicates(self.messages, lambda message: message.name, _originality)
-        return {self.messages[index]: other for index, other in others.items()}
+        return dict(find_duplicates(self.messages, lambda message: message.name, _originality))
 
     @cached_property
     def duplicate_keys(self) -> dict[Message, Message]:
         """For messages whose type and API key another has: the other, an older one if the base is known."""
-        others = find_duplicates(self._messages_with_key, lambda message: (message.type, message.api_key), _originality)
-        return {self._messages_with_key[index]: other for index, other in others.items()}
+        messages = self._messages_with_key
+        return dict(find_duplicates(messages, lambda message: (message.type, message.api_key), _originality))
 
     @cached_property
     def _messages_with_key(self) -> list[Message]:

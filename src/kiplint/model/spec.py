@@ -137,13 +137,12 @@ class ParsedRange(NamedTuple):
     problem: str
 
 
-NO_RANGE = ParsedRange(NONE, "")
-"""The range of a property that is left out."""
-
-
 @lru_cache(maxsize=65536)
 def required_range(text: str, stand_in: VersionRange = NONE) -> ParsedRange:
-    """Parse a range that must be present; blank text is invalid. An inverted range has no versions, as in Kafka."""
+    """Parse a range that must be present; a text that is invalid, or blank, has the versions of the stand-in.
+
+    Only an inverted range, such as `3-1`, has no versions, as in Kafka.
+    """
     try:
         return ParsedRange(VersionRange.parse(text), "")
     except InvalidRange as error:
@@ -151,9 +150,9 @@ def required_range(text: str, stand_in: VersionRange = NONE) -> ParsedRange:
 
 
 def optional_range(text: str | UnsetType | None, stand_in: VersionRange = NONE) -> ParsedRange:
-    """Parse a range that may be left out, null or blank."""
-    if not isinstance(text, str) or not text or text.isspace():
-        return NO_RANGE if stand_in is NONE else ParsedRange(stand_in, "")
+    """Parse a range that may be left out, null or blank: it is then the stand-in."""
+    if not isinstance(text, str) or not text.strip():
+        return ParsedRange(stand_in, "")
     return required_range(text, stand_in)
 
 
