@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from kiplint.cli.process import CLEAN, use_color
 from kiplint.commands.diff.text import write_changes
+from kiplint.commands.review.base import CONFIGURATION_CHANGED
 from kiplint.commands.rules import all_rules
 from kiplint.compat.classify import run_example
 from kiplint.engine.errors import UsageError
@@ -23,7 +24,7 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet, check_selector, matches
 from kiplint.engine.run import Result, check_set
 from kiplint.render.report import Report
-from kiplint.render.table import BOLD, DIM, paint, width_of
+from kiplint.render.table import BOLD, DIM, WIDTH, paint, width_of
 from kiplint.render.text import write
 from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.show import printable
@@ -45,32 +46,37 @@ def command(
 
 
 def rule_of(name: str) -> Rule:
-    """The rule with that id, or the only rule whose id ends so. Raises UsageError for none or several."""
-    every = all_rules()
-    rules = [rule for rule in every if name in (rule.id, rule.spec.id)]
-    if len(rules) == 1:
-        return rules[0]
-    if not rules:
-        check_selector(name, every)
-    several = [rule.id for rule in every if rule in rules or matches(name, rule.id)]
-    raise UsageError(f"{name} means several rules; explain one of them: {', '.join(several)}")
+    """The rule with an id such as `tags/gap`, or the only rule of any pack that is called `gap`.
+
+    Raises UsageError for the name of no rule or of several.
+    """
+    rules = all_rules()
+    named_rules = [rule for rule in rules if name in (rule.id, rule.spec.id)]
+    if len(named_rules) == 1:
+        return named_rules[0]
+    if not named_rules:
+        check_selector(name, rules)  # raises for a name that is no pack or glob either
+        named_rules = [rule for rule in rules if matches(name, rule.id)]
+    ids = ", ".join(rule.id for rule in named_rules)
+    raise UsageError(f"{name} means several rules; explain one of them: {ids}")
 
 
 def sections(rule: Rule, color: bool) -> list[str]:
     """The paragraphs that explain a rule."""
-    usual = "off unless selected" if rule.severity == "off" else rule.severity
-    why = "\n".join(wrap(printable(" ".join(rule.spec.why.split())), min(100, width_of(sys.stdout) or 100)))
-    parts = [
-        f"{paint(rule.id, BOLD, color)}  {paint(f'({usual})', DIM, color)}\n{printable(rule.title)}.",
-        why,
-        *([f"Source: {printable(rule.source)}"] if rule.source else []),
-        *_examples(rule, Path(shipped("fixtures"), rule.pack, rule.spec.id), color),
-    ]
+    severity = "off unless selected" if rule.severity == "off" else rule.severity
+    heading = f"{paint(rule.id, BOLD, color)}  {paint(f'({severity})', DIM, color)}"
+    why = printable(" ".join(rule.spec.why.split()))
+    width = min(WIDTH, width_of(sys.stdout) or WIDTH)
+    parts = [f"{heading}\n{printable(rule.title)}.", "\n".join(wrap(why, width))]
+    if rule.source:
+        parts.append(f"Source: {printable(rule.source)}")
+    parts += _examples(rule, Path(shipped("fixtures"), rule.pack, rule.spec.id), color)
     if rule.params:
         values = "\n".join(printable(f"  {line}") for line in _toml(rule.params))
         parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
-    if not rule.each and not rule.origin:
-        return [*parts, "`kiplint review` reports it; nothing switches it off."]
+    if rule is CONFIGURATION_CHANGED:
+        parts.append("`kiplint review` reports it; nothing switches it off.")
+        return parts
     parts.append(
         "To ignore it in one place, write above the line or at its end:\n"
         f"  // kiplint: ignore[{rule.id}] and the reason\n"
@@ -80,7 +86,10 @@ def sections(rule: Rule, color: bool) -> list[str]:
 
 
 def _examples(rule: Rule, folder: Path, color: bool) -> Iterator[str]:
-    """The reports of the wrong examples of a rule, without the lines that count, and up to two right definitions."""
+    """The examples in the fixtures of a rule, which are in `folder`: a finding or changes, and up to two good files.
+
+    A user's own rules have no fixtures, and no examples.
+    """
     out = StringIO()
     if (folder / "old").is_dir():
         changes, old, new = run_example(rule, folder)
@@ -90,22 +99,24 @@ def _examples(rule: Rule, folder: Path, color: bool) -> Iterator[str]:
     elif (folder / "bad").is_dir():
         result = check_example(rule, folder / "bad")
         write(Report(tuple(result.findings[:1]), 1, 1, result.sources, whole=True), out, color=color)
-        report = out.getvalue().rpartition("Found ")[0].rstrip()
+        report, *_ = out.getvalue().rsplit("Found ", maxsplit=1)  # the last line counts findings and files
+        report = report.rstrip()
         yield f"{paint('Wrong', BOLD, color)}\n{indent(report, '  ')}"
-    if files := sorted(folder.glob("good/*.json"))[:2]:
-        texts = (indent(file.read_text(errors="replace").strip(), "  ") for file in files)
+    good_files = sorted(folder.glob("good/*.json"))[:2]
+    if good_files:
+        texts = (indent(file.read_text(errors="replace").strip(), "  ") for file in good_files)
         yield f"{paint('Right', BOLD, color)}\n" + "\n\n".join(texts)
 
 
 def check_example(rule: Rule, folder: Path) -> Result:
-    """The result of one rule, which is switched on if it is off, for the set in a directory; paths are file names."""
+    """Check the set in a directory with one rule alone, even if it is off by default; paths are file names."""
     active = replace(rule, severity=rule.severity_on)
     inputs = [SchemaFile(file.name, file.read_bytes()) for file in sorted(folder.glob("*.json"))]
     return check_set(inputs, RuleSet([active], [active]))
 
 
 def _toml(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """The lines of TOML that set values: words, numbers, lists of these, and tables."""
+    """The lines of TOML that set values, such as `max = 3`; nested tables have dotted keys, such as `frozen.Fetch`."""
     for name, value in values.items():
         if isinstance(value, dict):
             yield from _toml(value, f"{prefix}{name}.")

@@ -34,7 +34,7 @@ from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.limits import KIP_BYTES
 from kiplint.model.load import Definition, load
-from kiplint.render.report import FindingsSummary, Report, at_least, rank
+from kiplint.render.report import AnyFinding, FindingsSummary, Report, at_least, rank
 from kiplint.render.table import title, width_of
 from kiplint.render.text import excerpt
 from kiplint.sources.disk import STDIN, read_input
@@ -126,7 +126,7 @@ class KipSummary(FindingsSummary, frozen=True):
 
 
 class KipDocument(msgspec.Struct, frozen=True):
-    """What `kiplint kip --output-format json` writes. All places are in the KIPs."""
+    """What `kiplint kip --output-format json` writes. All lines and columns are those of the KIPs."""
 
     version: Literal[1]
     kips: tuple[KipObject, ...]
@@ -158,7 +158,7 @@ class KipResult(Report, frozen=True):
 
 
 class Kip(NamedTuple):
-    """A KIP: its path as it is shown, its bytes, the lines of its text, and its definitions."""
+    """A KIP: its path as it is shown, its bytes, the lines of its text, and its definitions with their text blocks."""
 
     path: str
     data: bytes
@@ -166,8 +166,19 @@ class Kip(NamedTuple):
     definitions: tuple[tuple[Definition, Block], ...]
 
     def span(self, start: int, end: int) -> Span:
-        """The lines and columns of a part of the text."""
+        """The lines and columns of the text from the offset `start` up to `end`."""
         return Span(*self.lines.position(start), *self.lines.position(end))
+
+    @property
+    def objects(self) -> tuple[DefinitionObject, ...]:
+        """The definitions as the JSON output has them; type and versions are empty where they cannot be read."""
+        objects: list[DefinitionObject] = []
+        for definition, block in self.definitions:
+            message = definition.message
+            kind, versions = (message.type, message.spec.valid_versions) if message else ("", "")
+            span = self.span(block.start, block.end)
+            objects.append(DefinitionObject(_name(definition), kind, versions, **asdict(span)))
+        return tuple(objects)
 
 
 def kip(
@@ -194,30 +205,38 @@ def kip(
     base_files = read_directories(against, repository, configuration.keeps) if against else {}
     base = make_tree(os.fspath(against or ""), base_files.items())
     kips = [_read(name) for name in names]
-    notes = tuple(f"no message definition in {item.path}" for item in kips if not item.definitions)
-    if not any(item.definitions for item in kips):
+    notes = tuple(f"no message definition in {kip.path}" for kip in kips if not kip.definitions)
+    if len(notes) == len(kips):
         raise NothingThereError(f"nothing to check: {'; '.join(notes)}")
-    results = [_check(item, base, base_files, rules) for item in kips if item.definitions]
-    findings = tuple(rank(finding for _, findings in results for finding in findings))
-    failing = at_least(findings, fail_on or configuration.config.fail_on)
-    sources = {**base.sources, **{item.path: item.data for item in kips}}
-    paths = tuple(item.path for item in kips)
+
+    kip_objects: list[KipObject] = []
+    all_findings: list[Finding] = []
+    for kip in kips:
+        if kip.definitions:
+            changes, findings = _check(kip, base, base_files, rules)
+            kip_objects.append(KipObject(kip.path, kip.objects, tuple(changes)))
+            all_findings += findings
+    ranked_findings = tuple(rank(all_findings))
+    failing = at_least(ranked_findings, fail_on or configuration.config.fail_on)
+    paths = tuple(kip.path for kip in kips)
+    sources = {**base.sources, **{kip.path: kip.data for kip in kips}}
     return KipResult(
-        findings=findings,
+        findings=ranked_findings,
         files=len(kips),
-        messages=sum(len({row.name for row in result.definitions}) for result, _ in results),
-        sources={path: sources[path] for path in (*paths, *(finding.path for finding in findings))},
+        messages=sum(len({definition.name for definition in kip.definitions}) for kip in kip_objects),
+        sources={path: sources[path] for path in (*paths, *(finding.path for finding in ranked_findings))},
         status="error" if base.unparsable else "findings" if failing else "ok",
         sets=names,
         rules=rules.by_id,
         paths=paths,
         unparsable=unparsable_files(base),
         notes=notes,
-        kips=tuple(result for result, _ in results),
+        kips=tuple(kip_objects),
     )
 
 
 def _read(path: str) -> Kip:
+    """Read a KIP and its definitions; raises SourceError for a file that cannot be read."""
     data = read_input(path, KIP_BYTES)
     text = decode_text(data)
     definitions = tuple((load("", block.text.encode()), block) for block in find_blocks(text))
@@ -226,76 +245,84 @@ def _read(path: str) -> Kip:
 
 def _check(
     kip: Kip, base: Tree, base_files: Mapping[str, Iterable[tuple[str, bytes]]], rules: RuleSet
-) -> tuple[KipObject, list[Finding]]:
-    """Check a KIP in the place of the definitions of its names in the base, whose files are given by directory.
+) -> tuple[list[ChangeFinding], list[Finding]]:
+    """Put the definitions of a KIP into the base, in the place of those with their names; check and compare it then.
 
-    The findings are those of the check, and the changes that no error among them is about.
+    `base_files` are the paths and the bytes of the base by directory. Return the changes and all findings: those of the
+    check, and the changes that no error of the check explains. Their positions are in the KIP.
     """
     directories = {directory: dict(files) for directory, files in base_files.items()}
-    blocks: dict[str, Block] = {}
-    for directory, file, source, block in _places(kip, base):
-        directories.setdefault(directory, {})[file] = source.data
-        blocks[file] = block
+    blocks_by_path: dict[str, Block] = {}
+    for directory, path, definition, block in _paths_of_definitions(kip, base):
+        directories.setdefault(directory, {})[path] = definition.data
+        blocks_by_path[path] = block
 
-    def in_kip(path: str, span: Span) -> tuple[str, Span]:
-        """The position in the KIP of a position in a definition; a position in another file stays."""
-        block = blocks.get(path)
+    def in_kip(finding: AnyFinding) -> AnyFinding:
+        block = blocks_by_path.get(finding.path)
         if block is None:
-            return path, span
-        start, end = block.offset(span.line, span.column), block.offset(span.end_line, span.end_column)
-        return kip.path, kip.span(start, end)
+            return finding
+        start = block.offset(finding.line, finding.column)
+        end = block.offset(finding.end_line, finding.end_column)
+        return finding.at(kip.path, kip.span(start, end))
 
     findings: list[Finding] = []
     for directory, files in directories.items():
-        inputs = [SchemaFile(path, data, path in blocks) for path, data in files.items()]
-        if any(item.is_reported for item in inputs):
+        inputs = [SchemaFile(path, data, is_reported=path in blocks_by_path) for path, data in files.items()]
+        if any(file.is_reported for file in inputs):
             result = check_set(inputs, rules, directory=directory, single_file=not base.sets)
-            findings += [finding.at(*in_kip(finding.path, finding.span)) for finding in result.findings]
-    changes: list[ChangeFinding] = []
-    if base.sets:
-        after = make_tree(kip.path, ((name, files.items()) for name, files in directories.items()))
-        classified_changes = classify(compare_trees(base, after), rules, base.sources, after.sources)
-        changes = rank(change.at(*in_kip(change.path, change.span)) for _, change in classified_changes)
+            findings += map(in_kip, result.findings)
+    if not base.sets:
+        return [], findings
+
+    after = make_tree(kip.path, ((directory, files.items()) for directory, files in directories.items()))
+    classified_changes = classify(compare_trees(base, after), rules, base.sources, after.sources)
+    changes = rank(in_kip(finding) for _, finding in classified_changes)
     supersedes = {rule.id: rule.supersedes for rule in rules.all_rules}
-    kip_object = KipObject(kip.path, tuple(_definitions(kip)), tuple(changes))
-    return kip_object, [*findings, *unexplained(changes, rank(findings), supersedes)]
+    return changes, [*findings, *unexplained(changes, rank(findings), supersedes)]
 
 
-def _places(kip: Kip, base: Tree) -> Iterator[tuple[str, str, Definition, Block]]:
-    """The directory and the file of each definition: those of its name in the base, else a file beside its type.
+def _paths_of_definitions(kip: Kip, base: Tree) -> Iterator[tuple[str, str, Definition, Block]]:
+    """The directory and the path for each definition of a KIP: those of the definition in the base with its name.
 
-    The last definition of a name counts: KIPs show the old one, then the new.
+    A new definition gets a path of its own in the directory with the most definitions of its type. If several have one
+    name, they have one path, and the last of them counts: KIPs show the old one, then the new.
     """
-    files = {item.name: (name, item.file) for name, schemas in base.sets.items() for item in schemas.messages}
-    for source, block in kip.definitions:
-        kind = source.message.type if source.message else "request"
-        counts = {name: sum(item.type == kind for item in schemas.messages) for name, schemas in base.sets.items()}
-        directory = max(counts, key=counts.__getitem__, default="")
-        name = _name(source) or str(block.start)
-        yield *files.setdefault(name, (directory, f"{kip.path}/{name}.json")), source, block
+    paths_by_name = {
+        message.name: (directory, message.file)
+        for directory, schemas in base.sets.items()
+        for message in schemas.messages
+    }
+    for definition, block in kip.definitions:
+        name = _name(definition) or str(block.start)
+        if name not in paths_by_name:
+            message_type = definition.message.type if definition.message else "request"
+            counts = {
+                directory: sum(message.type == message_type for message in schemas.messages)
+                for directory, schemas in base.sets.items()
+            }
+            directory = max(counts, key=counts.__getitem__, default="")
+            paths_by_name[name] = (directory, f"{kip.path}/{name}.json")
+        directory, path = paths_by_name[name]
+        yield directory, path, definition, block
 
 
-def _name(source: Definition) -> str:
-    """The message's name, as far as it can be read."""
-    return source.message.name if source.message else next(iter(source.likely_names[1:]), "")
-
-
-def _definitions(kip: Kip) -> Iterator[DefinitionObject]:
-    for source, block in kip.definitions:
-        kind, versions = (source.message.type, source.message.spec.valid_versions) if source.message else ("", "")
-        yield DefinitionObject(_name(source), kind, versions, **asdict(kip.span(block.start, block.end)))
+def _name(definition: Definition) -> str:
+    """The name of the message; of an unreadable definition the name in its text, or empty."""
+    return definition.message.name if definition.message else definition.likely_names[-1]
 
 
 def write(result: KipResult, out: TextIO, *, color: bool) -> None:
-    """Write each KIP, and a line with the counts of findings."""
+    """Write for each KIP its definitions, findings and changes, then a line with the counts of all findings."""
     width = width_of(out)
     for kip in result.kips:
-        rows = (f"  line {row.line}  {row.name or '?'}  {row.type}  {row.valid_versions}" for row in kip.definitions)
-        out.write("\n".join([title(kip.path, color), *map(printable, rows), "\n"]))
+        out.write(title(kip.path, color) + "\n")
+        for definition in kip.definitions:
+            columns = (f"line {definition.line}", definition.name or "?", definition.type, definition.valid_versions)
+            out.write(printable("  " + "  ".join(columns)) + "\n")
+        out.write("\n")
         for finding in result.findings:
-            if finding.path != kip.path or isinstance(finding, ChangeFinding) or not result.is_listed(finding):
-                continue
-            out.write(excerpt(finding, result.sources.get(finding.path, b""), color, width) + "\n")
+            if finding.path == kip.path and not isinstance(finding, ChangeFinding) and result.is_listed(finding):
+                out.write(excerpt(finding, result.sources.get(finding.path, b""), color, width) + "\n")
         changes = [change for change in kip.changes if change in result.findings]
         if changes:
             out.write(title("What it changes", color) + "\n\n")

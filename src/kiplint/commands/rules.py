@@ -26,11 +26,12 @@ def command(
     ] = None,
 ) -> int:
     """List the rules."""
-    every = all_rules()
+    rules = all_rules()
     for selector in selectors or ():
-        check_selector(selector, every)
-    selection = [rule for rule in every if not selectors or any(matches(selector, rule.id) for selector in selectors)]
-    rows = [[(rule.id, ""), (rule.severity.replace("off", "-"), ""), (rule.title, "")] for rule in selection]
+        check_selector(selector, rules)
+    if selectors:
+        rules = [rule for rule in rules if any(matches(selector, rule.id) for selector in selectors)]
+    rows = [[(rule.id, ""), (rule.severity.replace("off", "-"), ""), (rule.title, "")] for rule in rules]
     for line in table((), rows, False, width_of(sys.stdout), indent=""):
         print(line)
     return CLEAN
