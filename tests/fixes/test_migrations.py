@@ -15,8 +15,7 @@ from kiplint.compat.rollout import rollout, summary
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config, RuleTable, load_rules, make_ruleset
 from kiplint.fixes.kip_1313 import migrate, unmet_goals
-from kiplint.fixes.migration import Migration, MigrationRow, verify
-from kiplint.fixes.new_version import bump
+from kiplint.fixes.migration import Migration, MigrationRow, bump, verify
 from kiplint.model.message import Message
 from kiplint.model.schemas import partner
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles

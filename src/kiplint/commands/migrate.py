@@ -21,7 +21,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.fixes.apply import all_rules
 from kiplint.fixes.kip_1313 import migrate, unmet_goals
 from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, State, client_rpcs, files_of, join, verify
-from kiplint.fixes.new_version import bump as bump_rpc
+from kiplint.fixes.migration import bump as bump_rpc
 from kiplint.fixes.write import FileChanges, require_files
 from kiplint.model.message import rpc_of
 from kiplint.model.schemas import Rpc, SchemaSet

@@ -53,8 +53,16 @@ class MessageEdits:
         self.add(set_property(self.document, self.node(pointer), key, value, FIELD if pointer else MESSAGE))
 
     def put_comment(self, comment: str) -> None:
-        """Add a comment, such as `Version 3 adds Epoch.`, above validVersions."""
-        self.add([comment_edit(self.document, self.node("/validVersions"), comment)])
+        """Add a comment, such as `Version 3 adds Epoch.`, above validVersions.
+
+        If a comment is already there, an empty comment line goes between the two, as in Kafka's files.
+        """
+        document, valid_versions = self.document, self.node("/validVersions")
+        start = start_of(valid_versions)
+        line_above = document.lines.line_of(start) - 1
+        text_above = document.lines.line(line_above).strip() if line_above else ""
+        follows_comment = text_above.startswith("//") and text_above != "//" and document.begins_line(start)
+        self.add([insert_comment(document, valid_versions, ["", comment] if follows_comment else [comment])])
 
     def rename(self, pointer: str, key: str) -> None:
         """Rename the property at `pointer`."""
@@ -87,15 +95,3 @@ def map_text(entries: HeaderMap, indent_unit: str) -> str:
     """The value of headerVersions as JSON, a line for each range; the lines are indented by `indent_unit` alone."""
     lines = [f'{indent_unit}"{versions}": "{header}"' for versions, header in entries]
     return "{\n" + ",\n".join(lines) + "\n}"
-
-
-def comment_edit(document: Document, valid_versions: Node, comment: str) -> Edit:
-    """The edit that writes a comment above the property validVersions.
-
-    If a comment is already there, an empty comment line goes between the two, as in Kafka's files.
-    """
-    start = start_of(valid_versions)
-    line_above = document.lines.line_of(start) - 1
-    text_above = document.lines.line(line_above).strip() if line_above else ""
-    follows_comment = text_above.startswith("//") and text_above != "//" and document.begins_line(start)
-    return insert_comment(document, valid_versions, ["", comment] if follows_comment else [comment])

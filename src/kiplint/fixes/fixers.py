@@ -12,11 +12,10 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.engine.finding import Fix, Violation
-from kiplint.fixes.edits import FIELD, MESSAGE, comment_edit, map_text, set_property
+from kiplint.fixes.edits import FIELD, MESSAGE, map_text, set_property
 from kiplint.model.fields import Field
 from kiplint.model.headers import derived_map
 from kiplint.model.message import Message
-from kiplint.model.schemas import FROZEN, Rpc
 from kiplint.model.types import PRIMITIVES
 from kiplint.text.diagnose import read_json5
 from kiplint.text.edit import Document, Edit, NotEditable, delete_item, insert_property, rename_key, replace_value
@@ -262,27 +261,6 @@ def flexible_versions(case: FixerCase) -> Fix | None:
         versions = NONE if message.valid.highest else ALL
     document = case.document
     return unsafe(*insert_property(document, document.root, "flexibleVersions", f'"{versions}"', MESSAGE))
-
-
-@fixer
-def lagging_message(case: FixerCase) -> Fix | None:
-    """Extend validVersions of the request or response that ends first up to the highest version of the other."""
-    rpc: Rpc = case.element
-    message = rpc.lagging
-    if message is None or rpc.rpc_name in FROZEN:
-        return None
-    document = case.document_of(message)
-    valid_versions = document.find("/validVersions") if document else None
-    highest = max(other.valid.highest for other in (rpc.request, rpc.response) if other)
-    if document is None or valid_versions is None or len(message.valid.parts) != 1 or highest <= message.valid.highest:
-        return None
-    first_new = message.valid.highest + 1
-    new_versions = f"Version {highest} comes" if first_new == highest else f"Versions {first_new} to {highest} come"
-    partner = "response" if message is rpc.request else "request"
-    return unsafe(
-        replace_value(document, valid_versions, f'"{VersionRange.of(message.valid.lowest, highest)}"'),
-        comment_edit(document, valid_versions, f"{new_versions} with the {partner}."),
-    )
 
 
 # Header versions

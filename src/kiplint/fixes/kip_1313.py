@@ -13,15 +13,13 @@ from kiplint.fixes.migration import (
     Migration,
     MigrationRow,
     State,
+    add_version,
     client_rpcs,
+    declared_map,
     file_edits,
     join,
     migration_of,
     rpc_names,
-)
-from kiplint.fixes.new_version import (
-    add_version,
-    declared_map,
     unreadable_versions,
     unusable_flexible_versions,
     why_no_new_version,
