@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from kiplint.cli.process import CLEAN, use_color
 from kiplint.commands.diff.text import write_changes
-from kiplint.commands.review.base import CONFIGURATION_CHANGED
 from kiplint.commands.rules import all_rules
 from kiplint.compat.classify import run_example
 from kiplint.engine.errors import UsageError
@@ -74,7 +73,7 @@ def sections(rule: Rule, color: bool) -> list[str]:
     if rule.params:
         values = "\n".join(printable(f"  {line}") for line in _toml(rule.params))
         parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
-    if rule is CONFIGURATION_CHANGED:
+    if not rule.each:  # it is in no pack: only `review` reports it
         parts.append("`kiplint review` reports it; nothing switches it off.")
         return parts
     parts.append(
