@@ -13,15 +13,7 @@ import msgspec
 
 from kiplint.engine.errors import ExpressionError, UsageError
 from kiplint.engine.language import ELEMENT_NAMES, KINDS, Expressions, split_location
-from kiplint.engine.rule import (
-    Case,
-    ConditionalSeverity,
-    FieldRequirement,
-    PackSpec,
-    Rule,
-    RuleSpec,
-    own_condition,
-)
+from kiplint.engine.rule import Case, ConditionalSeverity, FieldRequirement, PackSpec, Rule, RuleSpec, default_condition
 from kiplint.text.decode import blank_comments
 from kiplint.text.files import DISK, Disk
 from kiplint.text.words import did_you_mean
@@ -134,7 +126,7 @@ def mistakes(rule: Rule) -> Iterator[tuple[str, str, str]]:
             yield "each", spec.id, "say the kind of element, here or for the whole pack"
         return
     names = ELEMENT_NAMES.get(kind, ())
-    if names and spec.when == own_condition(kind, spec.id) and spec.id not in names:
+    if names and spec.when == default_condition(kind, spec.id) and spec.id not in names:
         yield "id", spec.id, f"there is no {kind} {spec.id}{did_you_mean(spec.id, names)}"
     if not (spec.message or spec.says or spec.fields):
         yield "message", spec.id, "a rule has a `message`, or `says`, or `fields`"
@@ -186,7 +178,7 @@ def _rules(pack: PackSpec, origin: str, *, is_shipped: bool = False) -> list[Rul
     for spec in pack.rules:
         spec.each = spec.each or pack.each
         spec.scope = spec.scope or pack.scope
-        spec.when = spec.when or own_condition(spec.each or "", spec.id)
+        spec.when = spec.when or default_condition(spec.each or "", spec.id)
         if spec.each == "problem" and not spec.says:
             spec.message = spec.message or "{detail}"
         rule = Rule(

@@ -16,14 +16,12 @@ Scope = Literal["file", "set"]
 Level = Literal["error", "warning", "info", "off"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info", "off")
 Word = Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$(?!\n)")]
-
-
 Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
 RULES_PAGES = "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules"
 
 
 class _RuleObject(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
-    pass
+    """An object of a pack file."""
 
 
 class ConditionalSeverity(_RuleObject):
@@ -72,27 +70,19 @@ class RuleSpec(_RuleObject):
         Meta(description="Whether a definition alone decides (`file`), or also others of its set; else the pack's."),
     ] = None
     message: Annotated[
-        str,
-        Meta(
-            description="What is wrong, with {expression} holes; for problems, their detail when left out.",
-        ),
+        str, Meta(description="What is wrong, with {expression} holes; for problems, their detail when left out.")
     ] = ""
     instead: Annotated[
         str,
-        Meta(
-            description='What to write, with holes: a value for the property, or `"property": value` if it is new.',
-        ),
+        Meta(description='What to write, with holes: a value for the property, or `"property": value` if it is new.'),
     ] = ""
     help: Annotated[str, Meta(description="What to do: an edit or a command, with holes.")] = ""
     says: Annotated[
         list[Case],
-        Meta(
-            description="Several messages; the first whose case holds is used; alone, also the expectation.",
-        ),
+        Meta(description="Several messages; the first whose case holds is used; alone, also the expectation."),
     ] = []
     let: Annotated[
-        dict[str, str],
-        Meta(description="Names for expressions; later expressions may use earlier names."),
+        dict[str, str], Meta(description="Names for expressions; later expressions may use earlier names.")
     ] = {}
     fields: Annotated[dict[str, FieldRequirement], Meta(description="For messages: the required fields, by name.")] = {}
     title: Annotated[str, Meta(description="The rule in a few words.")] = ""
@@ -115,8 +105,7 @@ class RuleSpec(_RuleObject):
         Level, Meta(description="How serious a finding is; off if the rule runs only when selected.")
     ] = "error"
     levels: Annotated[
-        list[ConditionalSeverity],
-        Meta(description="Other severities for special cases; the first that holds."),
+        list[ConditionalSeverity], Meta(description="Other severities for special cases; the first that holds.")
     ] = []
     on: Annotated[Severity, Meta(description="For a rule that is off: its severity when switched on.")] = "warning"
     source: Annotated[str, Meta(description="Where the rule comes from, when not the pack's source.")] = ""
@@ -153,7 +142,10 @@ class PackSpec(_RuleObject):
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One rule of one pack, with the severity and params that the configuration leaves it with."""
+    """One rule of one pack, with the severity and the parameters that the configuration gives it.
+
+    `origin` is the path of the pack, and `source` where the rule comes from, such as a KIP.
+    """
 
     pack: str
     spec: RuleSpec
@@ -175,18 +167,20 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def severity_on(self) -> Severity:
-        """The severity of the rule, or, if it is off, the one that it has when it is selected."""
+        """The severity of the rule while it runs: one that is off has another severity once it is selected."""
         return self.spec.on if self.severity == "off" else self.severity
 
     @property
     def supersedes(self) -> tuple[str, ...]:
         """The ids of the rules that report nothing about an element that violates this rule."""
         ids = self.spec.supersedes
-        return () if not ids else (ids,) if isinstance(ids, str) else tuple(ids)
+        if isinstance(ids, str):
+            return (ids,) if ids else ()
+        return tuple(ids)
 
     @property
     def title(self) -> str:
-        """The rule in a few words."""
+        """The rule in a few words; by default its name, such as `Duplicate name` for `duplicate-name`."""
         return self.spec.title or self.spec.id.replace("-", " ").capitalize()
 
     @property
@@ -201,11 +195,10 @@ def pack_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kiplint rule pack", **schema}
 
 
-OWN = {"problem": "kind", "change": "name"}
-"""By kind whose rules are each about their own id: the fact that holds the id."""
+def default_condition(kind: str, rule_name: str) -> str:
+    """The `when` of a rule without one: a rule about problems or changes is about those that have its name.
 
-
-def own_condition(kind: str, rule: str) -> str:
-    """The default `when` of a rule about problems or changes: the element has the rule's id."""
-    fact = OWN.get(kind)
-    return f"{fact} == '{rule}'" if fact else ""
+    It is `kind == 'trailing-comma'` for the rule syntax/trailing-comma, and empty for rules about other elements.
+    """
+    fact = {"problem": "kind", "change": "name"}.get(kind)
+    return f"{fact} == '{rule_name}'" if fact else ""
