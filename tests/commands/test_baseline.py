@@ -67,17 +67,12 @@ def test_one_new_finding_is_reported_alone(folder: Path) -> None:
 
 def test_one_fixed_finding_is_stale(folder: Path) -> None:
     write(folder, "b", *fields(99))
-    text = (
-        "warning: known.json: stale findings: 1 of 200; --update-baseline drops them\n"
-        "  stale: style/about-missing in BRequest at /fields[Field99]/name\n"
-    )
+    text = "warning: known.json: stale findings: 1 of 200; --update-baseline drops them\n"
     assert run(folder) == (0, "", text)
     assert run(folder, "--fail-on", "info") == (0, "", text)
     assert count_findings(folder) == 200
     write(folder, "b", *fields(60))
-    lines = run(folder).err.splitlines()
-    assert lines[0] == "warning: known.json: stale findings: 40 of 200; --update-baseline drops them"
-    assert (len(lines), lines[-1]) == (22, "  ... and 20 more")
+    assert run(folder).err == "warning: known.json: stale findings: 40 of 200; --update-baseline drops them\n"
 
 
 def test_an_update_drops_fixed_entries_and_adds_nothing(folder: Path) -> None:

@@ -1,15 +1,15 @@
 """The baseline: recorded findings that are accepted, so that only new findings are reported.
 
 A baseline counts fingerprints, so it knows neither lines nor paths: a schema can grow, move to another file or into
-another directory, and its debt stays the same. Rule, message and place stand beside each fingerprint for the people who
-read the file's history.
+another directory, and its recorded findings stay the same. Rule, message and place stand beside each fingerprint for
+the people who read the file's history.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Annotated, Literal, NamedTuple
 
@@ -26,9 +26,6 @@ from kiplint.text.decode import NOT_JSON, blank_comments
 from kiplint.text.files import DISK, Disk, read_file, replace_file
 from kiplint.text.show import encodable, printable
 from kiplint.text.words import plural
-
-MOST_LISTED = 20
-"""How many stale entries are listed."""
 
 
 class BaselineEntry(msgspec.Struct, frozen=True):
@@ -89,45 +86,55 @@ class BaselineResult(NamedTuple):
 def apply_baseline(
     findings: tuple[Finding, ...], rules: RuleSet, file: BaselineFile, sets: Iterable[str], *, is_whole: bool
 ) -> BaselineResult:
-    """The findings of a run over some `sets` that are not recorded.
+    """The findings of a run that are not recorded. `sets` are the paths that the run checks.
 
     An entry is stale when this run would have reported what it records: its rule ran, everything was checked that the
     baseline covers, and the run `is_whole`, which means that every file could be read and no base hides findings. An
     update drops the stale entries, and writes the file with all findings where there is none yet. Raises UsageError
     when the file cannot be read or written.
     """
-    before = read_baseline(file)
+    baseline = read_baseline(file)
     folder = os.path.dirname(os.path.realpath(file.path))
     checked_paths = [_recorded_path(path, folder) for path in sets]
-    if before is None:
-        first = baseline_of(findings, checked_paths)
-        write_baseline(first, file)
-        return BaselineResult((), (), (_holds(file.path, first, first.total, 0),))
-    is_comparable = is_whole and all(_is_covered(path, checked_paths, folder) for path in before.checked)
-    off = {rule.id for rule in rules.all_rules} - {rule.id for rule in rules.rules}
-    stale = tuple(entry for entry in stale_entries(before, findings) if entry.rule not in off) if is_comparable else ()
-    new = new_findings(findings, before.counts)
-    if not file.is_updated:
-        return BaselineResult(new, stale, tuple(_warning(file.path, before, stale)))
-    after = without(before, stale)
-    write_baseline(after, file)
-    return BaselineResult(new, (), (_holds(file.path, after, 0, before.total - after.total),))
+    if baseline is None:
+        baseline = baseline_of(findings, checked_paths)
+        write_baseline(baseline, file)
+        return BaselineResult((), (), (_update_note(file.path, baseline, baseline.total, 0),))
+
+    stale: tuple[StaleEntry, ...] = ()
+    if is_whole and all(_is_covered(path, checked_paths, folder) for path in baseline.checked):
+        ids_of_other_rules = {rule.id for rule in rules.all_rules} - {rule.id for rule in rules.rules}
+        stale = tuple(entry for entry in stale_entries(baseline, findings) if entry.rule not in ids_of_other_rules)
+    unrecorded_findings = new_findings(findings, baseline.counts)
+    updated_baseline = without(baseline, stale)
+    dropped = baseline.total - updated_baseline.total
+    if file.is_updated:
+        write_baseline(updated_baseline, file)
+        return BaselineResult(unrecorded_findings, (), (_update_note(file.path, updated_baseline, 0, dropped),))
+    warning = (
+        f"warning: {printable(file.path)}: stale findings: {dropped:,} of {baseline.total:,}; "
+        "--update-baseline drops them"
+    )
+    return BaselineResult(unrecorded_findings, stale, (warning,) if stale else ())
 
 
 def are_recorded(findings: Iterable[Finding], counts: Mapping[str, int]) -> list[bool]:
-    """Whether each finding is one that was counted before, by fingerprint; of equal ones the first are."""
-    remaining = Counter(counts)
+    """Whether each finding is recorded, when `counts` has how many of a fingerprint are.
+
+    Of more findings with one fingerprint than were recorded, the first ones count as recorded.
+    """
+    unused_counts = Counter(counts)
     result = []
     for finding in findings:
-        result.append(remaining[finding.fingerprint] > 0)
-        remaining[finding.fingerprint] -= 1
+        result.append(unused_counts[finding.fingerprint] > 0)
+        unused_counts[finding.fingerprint] -= 1
     return result
 
 
 def new_findings(findings: Sequence[Finding], counts: Mapping[str, int]) -> tuple[Finding, ...]:
-    """The findings that were not counted before, in their order."""
-    are_accepted = are_recorded(findings, counts)
-    return tuple(finding for finding, is_accepted in zip(findings, are_accepted, strict=True) if not is_accepted)
+    """The findings that are not recorded, in their order; `counts` are those of `are_recorded`."""
+    flags = are_recorded(findings, counts)
+    return tuple(finding for finding, is_recorded in zip(findings, flags, strict=True) if not is_recorded)
 
 
 def stale_entries(baseline: Baseline, findings: Iterable[Finding]) -> tuple[StaleEntry, ...]:
@@ -142,9 +149,9 @@ def stale_entries(baseline: Baseline, findings: Iterable[Finding]) -> tuple[Stal
 
 def without(baseline: Baseline, stale: Iterable[StaleEntry]) -> Baseline:
     """The baseline with its stale entries reduced or removed."""
-    remaining = {entry.fingerprint: entry.left for entry in stale}
-    counts = ((entry, remaining.get(entry.fingerprint, entry.count)) for entry in baseline.findings)
-    return _make(baseline.checked, (replace(entry, count=count) for entry, count in counts if count))
+    counts = baseline.counts | {entry.fingerprint: entry.left for entry in stale}
+    entries = [replace(entry, count=counts[entry.fingerprint]) for entry in baseline.findings]
+    return _make(baseline.checked, (entry for entry in entries if entry.count))
 
 
 def baseline_of(findings: Iterable[Finding], set_names: Iterable[str]) -> Baseline:
@@ -157,11 +164,12 @@ def baseline_of(findings: Iterable[Finding], set_names: Iterable[str]) -> Baseli
 
 
 def _make(set_names: Iterable[str], entries: Iterable[BaselineEntry]) -> Baseline:
-    """The baseline of entries, in order; those that occur twice, as after a merge, are added up."""
+    """The baseline of sorted entries; the counts of one fingerprint are added up, as a merge may leave two of them."""
     by_fingerprint: dict[str, BaselineEntry] = {}
     for entry in entries:
-        previous = by_fingerprint.get(entry.fingerprint)
-        by_fingerprint[entry.fingerprint] = replace(previous, count=previous.count + entry.count) if previous else entry
+        previous_entry = by_fingerprint.get(entry.fingerprint)
+        count = entry.count + (previous_entry.count if previous_entry else 0)
+        by_fingerprint[entry.fingerprint] = replace(previous_entry or entry, count=count)
     sorted_entries = sorted(by_fingerprint.values(), key=attrgetter("message_name", "rule", "place", "fingerprint"))
     return Baseline(1, tuple(sorted(set(set_names))), tuple(sorted_entries))
 
@@ -198,49 +206,48 @@ def write_baseline(baseline: Baseline, file: BaselineFile) -> None:
     """Write or replace the file of a baseline; a link stays a link. Raises UsageError when that fails."""
     target = os.path.realpath(file.path)
     try:
-        tree = file.tree and (home_of(file.tree) or file.tree)
-        if tree is not None and not target.startswith(os.path.join(os.path.realpath(tree), "")):
-            text = f"it is outside {tree}; name it by --baseline to allow that"
-            raise UsageError(f"cannot write the baseline {file.path}: {text}")
+        if file.tree is not None:
+            tree = home_of(file.tree) or file.tree
+            if not target.startswith(os.path.join(os.path.realpath(tree), "")):
+                text = f"it is outside {tree}; name it by --baseline to allow that"
+                raise UsageError(f"cannot write the baseline {file.path}: {text}")
         replace_file(target, _leading_comments(target) + render(baseline))
     except OSError as error:
         raise UsageError(f"cannot write the baseline {file.path}: {error.strerror}") from None
 
 
 def _leading_comments(path: str) -> bytes:
-    """The comments at the beginning of a baseline, such as a licence; nothing without the file."""
+    """The comments at the beginning of a baseline, such as a licence; empty if there is no file yet."""
     if not os.path.lexists(path):
         return b""
-    head, brace, _ = read_file(path, BASELINE_BYTES).partition(b"{")
-    return head if brace and not blank_comments(head).strip() else b""
+    before_object, brace, _ = read_file(path, BASELINE_BYTES).partition(b"{")
+    is_comment = brace and not blank_comments(before_object).strip()
+    return before_object if is_comment else b""
 
 
 def _recorded_path(path: str, folder: str) -> str:
-    """A path as a baseline in a folder names it: relative to the folder, if it is on disk."""
+    """A path as a baseline in a folder names it: relative to the folder, if it exists; else `4.0.0:`, for example."""
     if os.path.lexists(path):
         path = os.path.relpath(os.path.realpath(path), folder).replace(os.sep, "/")
     return encodable(path)
 
 
 def _is_covered(recorded_path: str, checked_paths: Iterable[str], folder: str) -> bool:
-    """Whether a recorded path lies in a checked one; a path that no longer exists is covered too."""
-    inner, *outer = (os.path.normpath(os.path.join(folder, path)) for path in (recorded_path, *checked_paths))
-    is_gone = ":" not in recorded_path and not os.path.lexists(inner)
-    return is_gone or any(inner == path or inner.startswith(os.path.join(path, "")) for path in outer)
+    """Whether a recorded path is or lies below one of the checked paths; one that no longer exists is covered too.
+
+    All of them are as `_recorded_path` gives them for the folder of the baseline.
+    """
+    full_path = os.path.normpath(os.path.join(folder, recorded_path))
+    is_revision = ":" in recorded_path
+    if not is_revision and not os.path.lexists(full_path):
+        return True
+    for checked_path in checked_paths:
+        covering_path = os.path.normpath(os.path.join(folder, checked_path))
+        if full_path == covering_path or full_path.startswith(os.path.join(covering_path, "")):
+            return True
+    return False
 
 
-def _holds(name: str, baseline: Baseline, new: int, dropped: int) -> str:
-    return f"{printable(name)} holds {plural(baseline.total, 'finding')}: {new:,} new, {dropped:,} dropped"
-
-
-def _warning(name: str, baseline: Baseline, stale: Sequence[StaleEntry]) -> Iterator[str]:
-    if not stale:
-        return
-    number = sum(entry.count - entry.left for entry in stale)
-    yield f"warning: {printable(name)}: stale findings: {number:,} of {baseline.total:,}; --update-baseline drops them"
-    for entry in stale[:MOST_LISTED]:
-        message = f" in {entry.message_name}" if entry.message_name else ""
-        place = f" at {entry.place}" if entry.place else ""
-        yield printable(f"  stale: {entry.rule}{message}{place}")
-    if len(stale) > MOST_LISTED:
-        yield f"  ... and {len(stale) - MOST_LISTED:,} more"
+def _update_note(path: str, baseline: Baseline, new: int, dropped: int) -> str:
+    """The note about a baseline that was written, and how many findings it has more and less than before."""
+    return f"{printable(path)} holds {plural(baseline.total, 'finding')}: {new:,} new, {dropped:,} dropped"
