@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
@@ -70,11 +70,12 @@ def configure(
     config: Path | Mapping[str, Any] | None = None,
     isolated: bool = False,
 ) -> Configuration:
-    """The configuration of a run that looks at `start`, a path, as the `files` have it.
+    """The configuration of a run on a path `start`, which is read from the `files`.
 
-    `select` and `ignore` are selectors: rules, packs, globs, or lists of them with commas; `severity` is by selector.
-    They go over `config`: the path of a configuration, or what would stand in one. Without it the configuration that is
-    found upwards from `start` counts, unless the run is `isolated`. Raises UsageError where it cannot be read.
+    `config` is the path of a configuration, or a mapping with the keys of one. Without it, the configuration file that
+    is found upwards from `start` counts, unless the run is `isolated`. The other arguments override it: `select` and
+    `ignore` are selectors, which are rules, packs, globs, or lists of them with commas; `severity` is by selector.
+    Raises UsageError where the configuration cannot be read.
     """
     for name, selectors in (("select", select), ("ignore", ignore)):
         if isinstance(selectors, str):
@@ -82,69 +83,73 @@ def configure(
     select, ignore = comma_parts(select), comma_parts(ignore)
     folder = start if os.path.isdir(start) else os.path.dirname(start)
     file = None
+    values = Config()
     if isinstance(config, Mapping):
         try:
             values = msgspec.convert(config, Config)
         except msgspec.ValidationError as error:
             raise UsageError(f"the configuration: {error}") from None
-    else:
-        file = os.fspath(config) if config else None if isolated else find_config(folder, files)
-        values = read_config(file, files) if file else Config()
+    elif config:
+        file = os.fspath(config)
+    elif not isolated:
+        file = find_config(folder, files)
+    if file:
+        values = read_config(file, files)
     values.select = select or values.select
     values.ignore = [*values.ignore, *ignore]
     values.severity = {**values.severity, **severity}  # type: ignore[dict-item]
     base = os.path.dirname(files.real(file)) if file else os.getcwd()
-    explicit = frozenset((*select, *ignore, *severity))
-    return Configuration(values, base, file, explicit, files, entity_types_of_tree(folder, files))
+    selectors_of_arguments = frozenset((*select, *ignore, *severity))
+    return Configuration(values, base, file, selectors_of_arguments, files, entity_types_of_tree(folder, files))
 
 
 class Configuration(msgspec.Struct, frozen=True):
-    """A configuration with the arguments applied; its paths are relative to `base`.
+    """A configuration with the arguments applied; its paths are relative to the directory `base`.
 
-    `explicit` are the selectors of the arguments; all others come from `file`, one of the `files`.
+    All selectors but the `selectors_of_arguments` come from `file`, the path of one of the `files`, or None.
     """
 
     config: Config
     base: str
     file: str | None
-    explicit: frozenset[str]
+    selectors_of_arguments: frozenset[str]
     files: Disk = DISK
     entity_types: tuple[str, ...] = ()
     """The entity types that the generator of the checked tree has; empty where the tree has no generator."""
 
     def all_rules(self) -> list[Rule]:
-        """All rules there are."""
+        """All rules there are, whether they run or not, with the entity types of the checked tree."""
         rules = load_rules(self.config, self.base, self.files)
-        if not self.entity_types:
-            return rules
-        params = {"entity_types": [*self.entity_types]}
-        return [
-            replace(rule, params={**rule.params, **params}) if rule.id == "shape/unknown-enum-value" else rule
-            for rule in rules
-        ]
+        for index, rule in enumerate(rules):
+            if rule.id == "shape/unknown-enum-value" and self.entity_types:
+                rules[index] = replace(rule, params={**rule.params, "entity_types": [*self.entity_types]})
+        return rules
 
     def rules(self) -> RuleSet:
-        """The rules that run. Raises UsageError; for a wrong selector of the file with its line there."""
+        """The rules that run. Raises UsageError, which has file and line for a wrong selector in the file."""
         try:
             return make_ruleset(self.config, self.all_rules())
         except UsageError as error:
-            if not self.file or not error.word or error.word in self.explicit:
+            if not self.file or not error.word or error.word in self.selectors_of_arguments:
                 raise
-            line = _line(self.files.read_text(self.file), error.word)
+            line = _line_of_word(self.files.read_text(self.file), error.word)
             raise UsageError(f"{self.file}:{line}: {error}") from None
 
     def keeps(self, path: str) -> bool:
-        """Whether a path is not excluded. Globs are relative to the configuration, or absolute."""
+        """Whether a path is not excluded. Globs are relative to the configuration, or absolute.
+
+        A path below the configuration matches with a slash before it too, so that `*/test/*` matches `test/X.json`.
+        """
         if not self.config.exclude:
             return True
-        full = os.path.realpath(path)
-        inner = os.path.relpath(full, self.base) if full.startswith(os.path.join(self.base, "")) else full
-        full, inner = (name.replace(os.sep, "/") for name in (full, inner))
-        return not any(
-            fnmatchcase(name, glob)
-            for glob in self.config.exclude
-            for name in (inner, f"/{inner}", full if os.path.isabs(glob) else inner)
-        )
+        full_path = os.path.realpath(path).replace(os.sep, "/")
+        relative_path = full_path.removeprefix(os.path.join(self.base, "").replace(os.sep, "/"))
+        for glob in self.config.exclude:
+            if any(fnmatchcase(name, glob) for name in (relative_path, f"/{relative_path}")):
+                return False
+            if os.path.isabs(glob) and fnmatchcase(full_path, glob):
+                return False
+        return True
 
 
 def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
@@ -168,17 +173,22 @@ def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
 
 
 def find_config(start: str, files: Disk = DISK) -> str | None:
-    """The configuration file nearest above `start`, or None."""
-    folder = files.real(start)
-    while True:
+    """The configuration file in the directory `start`, or else in the nearest directory above it; None without one."""
+    for folder in _folder_and_parents(start, files):
         for name in FILES:
             file = os.path.join(folder, name)
             if files.is_file(file) and (name != "pyproject.toml" or b"[tool.kiplint" in files.read(file, cut=True)):
                 return file
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
+    return None
+
+
+def _folder_and_parents(start: str, files: Disk) -> Iterator[str]:
+    """A directory and all directories above it, the nearest first."""
+    folder = files.real(start)
+    yield folder
+    while folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+        yield folder
 
 
 ENTITY_TYPES = "generator/src/main/java/org/apache/kafka/message/EntityType.java"
@@ -186,12 +196,12 @@ ENTITY_TYPES = "generator/src/main/java/org/apache/kafka/message/EntityType.java
 
 
 def entity_types_of_tree(start: str, files: Disk = DISK) -> tuple[str, ...]:
-    """The entity types of the generator in the nearest directory above `start` that has one."""
-    folder, above = "", files.real(start)
-    while folder != above:
-        folder, above = above, os.path.dirname(above)
-        if files.is_file(file := os.path.join(folder, ENTITY_TYPES)):
-            return tuple(re.findall(r'@JsonProperty\("(\w+)"\)', files.read(file, cut=True).decode(errors="replace")))
+    """The entity types of the generator in the checkout that `start` lies in; empty if it has no generator."""
+    for folder in _folder_and_parents(start, files):
+        file = os.path.join(folder, ENTITY_TYPES)
+        if files.is_file(file):
+            source = files.read(file, cut=True).decode(errors="replace")
+            return tuple(re.findall(r'@JsonProperty\("(\w+)"\)', source))
     return ()
 
 
@@ -217,17 +227,23 @@ def read_config(file: str, files: Disk = DISK) -> Config:
 
 
 def _explain(file: str, text: str, error: str) -> str:
-    """A validation error of msgspec, with its line and what to write."""
-    reason, _, place = error.replace("`", "").partition(" - at $")
-    key = re.split(r"[.\[]", place.lstrip("."))[0]
-    if unknown := re.search(r"unknown field `([^`]*)`", error):
-        keys = list((RuleTable if key == "rules" else Config).__struct_encode_fields__)
-        hint = did_you_mean(unknown[1], keys) or f"; there are {', '.join(keys)}"
-        return f"{file}:{_line(text, unknown[1])}: {unknown[1]} is not a key of the configuration{hint}"
-    return f"{file}:{_line(text, key)}: {key}: {reason[:1].lower()}{reason[1:]}; see `kiplint schema config`"
+    """A validation error of msgspec, with its line and what to write.
+
+    An error ends in the path of the wrong value, such as ` - at `$.rules[...].params``.
+    """
+    reason, _, path = error.replace("`", "").partition(" - at $")
+    top_key = re.split(r"[.\[]", path.lstrip("."))[0]
+    unknown_key = re.search(r"unknown field `([^`]*)`", error)
+    if unknown_key:
+        key = unknown_key[1]
+        valid_keys = (RuleTable if top_key == "rules" else Config).__struct_encode_fields__
+        hint = did_you_mean(key, valid_keys) or f"; there are {', '.join(valid_keys)}"
+        return f"{file}:{_line_of_word(text, key)}: {key} is not a key of the configuration{hint}"
+    reason = f"{reason[:1].lower()}{reason[1:]}; see `kiplint schema config`"
+    return f"{file}:{_line_of_word(text, top_key)}: {top_key}: {reason}"
 
 
-def _line(text: str, word: str) -> int:
+def _line_of_word(text: str, word: str) -> int:
     """The first line of a configuration that has a word; 1 if none has."""
     match = re.search(rf"(?<![\w/-]){re.escape(word)}(?![\w/-])", text)
     return text.count("\n", 0, match.start()) + 1 if match else 1

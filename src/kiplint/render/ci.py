@@ -55,6 +55,7 @@ def write_junit(report: Report, out: TextIO, *, color: bool) -> None:
 
 
 def _write_suite(path: str, findings: Sequence[Finding], report: Report, out: TextIO) -> None:
+    """Write the suite of a file; the path of a suite without a file is the name of the run."""
     suite = escape(path)
     tests = max(1, len(findings))
     failures = sum(finding.severity not in report.harmless for finding in findings)
@@ -63,14 +64,15 @@ def _write_suite(path: str, findings: Sequence[Finding], report: Report, out: Te
         out.write(f'    <testcase name="{escape(f"kiplint {report.command}")}" classname="{suite}"/>\n')
     for finding in findings:
         location = f"{path}:{finding.line}:{finding.column}"
-        source = f" ({finding.remark.partition(': ')[2]})" if finding.remark else ""
-        text = escape(f"{location}: {finding.severity} {finding.rule} {finding.summary}{source}")
-        failure = f'<failure type="{finding.severity}" message="{escape(finding.summary)}">{text}</failure>'
-        out.write(
-            f'    <testcase name="{escape(f"{finding.rule}: {finding.summary}")}" classname="{suite}">\n'
-            f"      {f'<system-out>{text}</system-out>' if finding.severity in report.harmless else failure}\n"
-            "    </testcase>\n"
-        )
+        _, _, remark = finding.remark.partition(": ")  # without its label, as in `source: KIP-482`
+        in_brackets = f" ({remark})" if remark else ""
+        text = escape(f"{location}: {finding.severity} {finding.rule} {finding.summary}{in_brackets}")
+        if finding.severity in report.harmless:
+            result = f"<system-out>{text}</system-out>"
+        else:
+            result = f'<failure type="{finding.severity}" message="{escape(finding.summary)}">{text}</failure>'
+        out.write(f'    <testcase name="{escape(f"{finding.rule}: {finding.summary}")}" classname="{suite}">\n')
+        out.write(f"      {result}\n    </testcase>\n")
     out.write("  </testsuite>\n")
 
 

@@ -25,22 +25,23 @@ LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write an annotation for each finding that GitHub shows, errors first; then how many are not shown."""
-    counts = report.counts
     limits = dict.fromkeys(SEVERITIES, LIMIT)
-    if any(number > LIMIT for number in counts.values()):
-        limits["info"] -= 1  # the last notice is the one about the rest
+    if any(number > LIMIT for number in report.counts.values()):
+        limits["info"] -= 1  # the last notice says how many are not shown
+    hidden_counts: dict[str, int] = {}
     for severity in SEVERITIES:
-        same = [finding for finding in report.findings if finding.severity == severity]
-        for finding in same[: limits[severity]]:
+        findings = [finding for finding in report.findings if finding.severity == severity]
+        hidden_counts[severity] = len(findings[limits[severity] :])
+        for finding in findings[: limits[severity]]:
             out.write(annotation(finding, report.in_repository(finding.path)) + "\n")
-    rest = tally({severity: max(0, counts[severity] - limits[severity]) for severity in SEVERITIES}, "more ")
-    if rest:
+    if any(hidden_counts.values()):
         reason = f"GitHub shows {LIMIT} annotations of a level; the job summary and the other formats list all"
-        out.write(f"::notice title=kiplint::{escape(f'{rest} not shown: {reason}')}\n")
+        text = f"{tally(hidden_counts, 'more ')} not shown: {reason}"
+        out.write(f"::notice title=kiplint::{escape(text)}\n")
 
 
 def annotation(finding: Finding, path: str) -> str:
-    """The workflow command for a finding in the file with that path, which may be empty."""
+    """The workflow command for a finding; `path` is that of its file in the repository, or empty without a file."""
     properties: dict[str, object] = {}
     if path:
         properties = {"file": path, "line": finding.line, "endLine": finding.end_line}
@@ -74,17 +75,20 @@ def write_summary(report: Report, out: TextIO, most: int = SUMMARY_LIMIT) -> Non
     if most < CLOSING:
         return
     text = io.StringIO()
-    problem = "Something could not be read.\n\n" if report.status == "error" else ""
-    numbers = "" if report.findings or report.headed else f"{report.headline}.\n\n"
-    text.write(f"## kiplint {report.command}\n\n{problem}{numbers}")
+    text.write(f"## kiplint {report.command}\n\n")
+    if report.status == "error":
+        text.write("Something could not be read.\n\n")
+    has_verdict = report.findings or report.headed  # which has the numbers
+    if not has_verdict:
+        text.write(f"{report.headline}.\n\n")
     write_in("markdown", report, text)
     lines = text.getvalue().splitlines(keepends=True)
-    ends = accumulate(len(line.encode()) for line in lines)
-    count = sum(end <= most - CLOSING for end in ends)
+    sizes = accumulate(len(line.encode()) for line in lines)
+    count = sum(size <= most - CLOSING for size in sizes)  # how many of the first lines fit
     out.writelines(lines[:count])
     if count < len(lines):
-        rest = plural(len(lines) - count, "more line")
-        out.write(f"\n{rest} left out: a job summary holds {SUMMARY_LIMIT >> 20} MiB.\n")
+        omitted_lines = plural(len(lines) - count, "more line")
+        out.write(f"\n{omitted_lines} left out: a job summary holds {SUMMARY_LIMIT >> 20} MiB.\n")
     else:
         out.write("\n")
 
@@ -115,14 +119,16 @@ def annotation_of_failure(command: str, message: str) -> str:
 
 
 def record_failure(command: str, message: str) -> None:
-    """Write the error to the same files."""
+    """Append the error of a run that left no report to the job summary and to the outputs of the step."""
     with suppress(OSError):  # the error itself matters more than where it could not be written
         text = f"## kiplint {command}\n\nIt could not run: {inline(message)}\n\n"
         _append(SUMMARY, lambda out: out.write(text))
         _append(OUTPUT, lambda out: out.write("status=error\n"))
 
 
-def _append(variable: str, write: Callable[[TextIO], object]) -> None:
-    if file := os.environ.get(variable):
-        with open_to_write(file, append=True) as out:
-            write(out)
+def _append(variable: str, write_text: Callable[[TextIO], object]) -> None:
+    """Append text to the file that the environment variable names, if it is set."""
+    path = os.environ.get(variable)
+    if path:
+        with open_to_write(path, append=True) as out:
+            write_text(out)

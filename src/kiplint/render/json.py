@@ -17,19 +17,15 @@ def write(result: RunResult, out: TextIO, *, color: bool) -> None:
 
 
 def write_lines(result: RunResult, out: TextIO, *, color: bool) -> None:
-    """Write a line for each item of the document's listing, and nothing else."""
+    """Write a line for each item of the document's main list, such as the findings, and nothing else."""
     for item in getattr(result.document, result.listing):
         out.write(as_json(item) + "\n")
 
 
 def write_rows(opening: str, rows: Iterable[object], closing: str, out: TextIO) -> None:
-    """Write JSON with a row a line between its opening and its closing text."""
-    out.write(opening)
-    separator = ""
-    for row in rows:
-        out.write(f"{separator}\n{as_json(row)}")
-        separator = ","
-    out.write(f"\n{closing}" if separator else closing)
+    """Write JSON with each row on a line of its own, between the text that opens the array and the text after it."""
+    text = ",".join(f"\n{as_json(row)}" for row in rows)
+    out.write(f"{opening}{text}\n{closing}" if text else f"{opening}{closing}")
 
 
 def as_json(value: object) -> str:
@@ -42,6 +38,7 @@ def as_json(value: object) -> str:
 
 
 def _encodable(value: Any) -> Any:
+    """A JSON value in which U+FFFD replaces what cannot be written as UTF-8, in every text at any depth."""
     if isinstance(value, dict):
         return {encodable(key): _encodable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -50,5 +47,5 @@ def _encodable(value: Any) -> Any:
 
 
 def pretty(value: object) -> str:
-    """The same, indented by two blanks."""
+    """JSON as `as_json` writes it, but on several lines, indented by two blanks."""
     return msgspec.json.format(as_json(value), indent=2)

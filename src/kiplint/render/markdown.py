@@ -25,22 +25,29 @@ _BREAK: Final = "<!-- -->"
 
 
 def write_table(head: Sequence[str], rows: Iterable[Iterable[str]], out: TextIO) -> None:
-    """Write a table; the cells are text."""
-    for cells in (head, ["---"] * len(head), *(map(inline, row) for row in rows)):
+    """Write a table with a header row; the cells are plain text, which is escaped."""
+    escaped_rows = [[inline(cell) for cell in row] for row in rows]
+    for cells in (head, ["---"] * len(head), *escaped_rows):
         out.write(f"| {' | '.join(cells)} |\n")
 
 
 def inline(text: str) -> str:
-    """Text that stays in its line and its cell, means nothing to Markdown or HTML, and calls and links nobody."""
-    plain = _LINK_START.sub(rf"\g<0>{_BREAK}", printable(text).translate(_ESCAPES))
-    return _COMMIT.sub(lambda match: _BREAK.join(wrap(match[0], 6)), plain)
+    """Text escaped for Markdown and HTML, on one line. GitHub makes no links or mentions of what is in it."""
+    escaped = _LINK_START.sub(rf"\g<0>{_BREAK}", printable(text).translate(_ESCAPES))
+    return _COMMIT.sub(lambda match: _BREAK.join(wrap(match[0], 6)), escaped)
 
 
 def write_verdict(verdict: Verdict, out: TextIO) -> None:
     """Write a verdict: a heading, a list of the exceptions, and the next step, with its commands as code."""
-    exceptions = "\n".join(f"- {inline(text)}" for text in verdict.exceptions)
-    step = "".join(text if at % 2 else inline(text) for at, text in enumerate(_COMMAND.split(verdict.step)))
-    out.write("".join(f"{part}\n\n" for part in (f"### {inline(verdict.sentence)}", exceptions, step) if part))
+    out.write(f"### {inline(verdict.sentence)}\n\n")
+    for text in verdict.exceptions:
+        out.write(f"- {inline(text)}\n")
+    if verdict.exceptions:
+        out.write("\n")
+    if verdict.step:
+        parts = _COMMAND.split(verdict.step)
+        step = "".join(part if _COMMAND.fullmatch(part) else inline(part) for part in parts)
+        out.write(f"{step}\n\n")
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:

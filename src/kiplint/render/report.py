@@ -35,7 +35,7 @@ MOST_EXCEPTIONS: Final = 3
 
 
 class Verdict(NamedTuple):
-    """What a run comes to: a sentence, at most `MOST_EXCEPTIONS` exceptions with reasons, and what to do next."""
+    """The conclusion of a run: a sentence, at most `MOST_EXCEPTIONS` exceptions with reasons, and what to do next."""
 
     sentence: str
     exceptions: tuple[str, ...] = ()
@@ -43,33 +43,34 @@ class Verdict(NamedTuple):
 
     @classmethod
     def of(cls, sentence: str, exceptions: Iterable[str] = (), step: str = "") -> Verdict:
-        """A verdict with the first exceptions, and how many others there are."""
-        first, others = [*(texts := [*exceptions])[:MOST_EXCEPTIONS]], len(texts) - MOST_EXCEPTIONS
-        return cls(sentence, (*first, *([f"and {others} more"] if others > 0 else [])), step)
+        """A verdict with the first exceptions, and `and 2 more` in the place of the others."""
+        texts = list(exceptions)
+        if len(texts) > MOST_EXCEPTIONS:
+            texts[MOST_EXCEPTIONS:] = [f"and {len(texts) - MOST_EXCEPTIONS} more"]
+        return cls(sentence, tuple(texts), step)
 
 
 def set_titles(*names: str) -> list[str]:
-    """The sets as a title names them: `4.0.0:` without its colon, paths without what they have in common.
+    """The sets as a title names them: without the directories that they share at the beginning and at the end.
 
-    A single absolute path is shown by its last two parts.
+    `kafka/4.0/message` and `kafka/4.1/message` are `4.0` and `4.1`; a revision such as `4.0.0:` loses its colon.
     """
-    names = tuple(os.path.abspath(name) if name in (".", "./") else name for name in names)
-    parts = [(name.removesuffix(":") or name).split("/") for name in names]
-    least = min(map(len, parts), default=1) - 1
-    first = last = 0
+    paths = [(os.path.abspath(name) if name in (".", "./") else name.removesuffix(":")).split("/") for name in names]
     if len(set(names)) > 1:
-        first = _alike(parts, least)
-        last = _alike([part[::-1] for part in parts], least - first)
-    elif names and names[0].startswith("/"):
-        first = max(0, least - 1)
-    if first == last == 0 and len(names) > 1:  # an absolute path beside a revision
-        parts = [part[-1:] if part[0] == "" else part for part in parts]
-    return [printable("/".join(part[first : len(part) - last])) for part in parts]
+        shared = _shared_items(paths)
+        paths = [path[shared:] for path in paths]
+        shared = _shared_items([path[::-1] for path in paths])
+        paths = [path[: len(path) - shared] for path in paths]
+    return [printable("/".join(path)) for path in paths]
 
 
-def _alike(rows: Sequence[Sequence[str]], most: int) -> int:
-    """How many items, `most` at the most, all rows have in common at their start."""
-    return next((place for place in range(most) if len({row[place] for row in rows}) > 1), most)
+def _shared_items(rows: Sequence[Sequence[str]]) -> int:
+    """How many items all rows have in common at their start; at least one item of each row is not counted."""
+    most = min(len(row) for row in rows) - 1
+    for index in range(most):
+        if len({row[index] for row in rows}) > 1:
+            return index
+    return most
 
 
 class FindingsSummary(msgspec.Struct, frozen=True):
@@ -137,7 +138,7 @@ class Report(RunResult, frozen=True):
     whole: bool = False
     """Whether text lists infos too, and on a terminal shows every error with its line."""
     older: int = 0
-    """How many findings are older than the change that the run is about, and not shown."""
+    """How many findings are not shown, because they were there before the change that is checked."""
 
     unparsable_are = "not compared"
 
@@ -157,7 +158,7 @@ class Report(RunResult, frozen=True):
 
     @property
     def summary(self) -> dict[str, int]:
-        """The numbers of the run, those of what is not shown only where there is any."""
+        """The numbers of the run; how much is `left_out` or `older` is there only where it is not 0."""
         others = {"left_out": len(self.left_out), "older": self.older}
         return self.numbers | {name: number for name, number in others.items() if number}
 
@@ -183,36 +184,43 @@ class Report(RunResult, frozen=True):
 
     @property
     def verdict(self) -> Verdict:
-        """What the run comes to, for every format that people read."""
+        """The conclusion of the run, for every format that people read."""
         return Verdict.of(f"{self.headline[:1].upper()}{self.headline[1:]}.", step=self.fixable)
 
     @property
     def fix_commands(self) -> tuple[str, str]:
-        """What applies the safe fixes, and what applies the others too."""
+        """The command that applies the safe fixes, and the one that applies the others too."""
         return "`kiplint check --fix`", "`kiplint check --fix --unsafe-fixes`"
 
     @property
     def fixable(self) -> str:
         """How many findings can be fixed, and the commands that do it; empty if nothing can be fixed."""
+        return f"{', '.join(self.fixable_parts.values())}." if self.fixable_parts else ""
+
+    @property
+    def fixable_parts(self) -> dict[Literal["safe", "unsafe"], str]:
+        """By applicability, where there are such fixes: their number, and the command that applies them."""
         counts = Counter(finding.fix.applicability for finding in self.findings if finding.fix)
-        safe, unsafe = self.fix_commands
-        parts = [f"{counts['safe']:,} fixable with {safe}"] if counts["safe"] else []
-        more = "more " if parts else ""
-        parts += [f"{counts['unsafe']:,} {more}to fix and review with {unsafe}"] if counts["unsafe"] else []
-        return f"{', '.join(parts)}." if parts else ""
+        command_for_safe, command_for_all = self.fix_commands
+        parts: dict[Literal["safe", "unsafe"], str] = {}
+        if counts["safe"]:
+            parts["safe"] = f"{counts['safe']:,} fixable with {command_for_safe}"
+        if counts["unsafe"]:
+            more = "more " if parts else ""
+            parts["unsafe"] = f"{counts['unsafe']:,} {more}to fix and review with {command_for_all}"
+        return parts
 
     @property
     def unlisted(self) -> str:
         """`; --all lists the infos`, where text only counts them; empty where it lists everything."""
-        is_whole = all(map(self.is_listed, self.findings))
-        return "" if is_whole else "; --all lists the infos"
+        return "" if all(map(self.is_listed, self.findings)) else "; --all lists the infos"
 
     def is_listed(self, finding: Finding) -> bool:
         """Whether text lists a finding, rather than counting it."""
         return self.whole or finding.severity != "info"
 
     def in_repository(self, path: str) -> str:
-        """The path of a file as platforms know it: relative to the top of the repository, if it is below that."""
+        """The path of a file relative to the top of its repository, as GitHub and GitLab take it; else the path."""
         return in_repository(path, self.sets)
 
     def __repr__(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 from urllib.parse import quote
@@ -91,29 +90,28 @@ def _results(report: Report, rule_ids: Sequence[str]) -> Iterator[dict[str, Any]
 
 
 def _fixes(report: Report, finding: Finding) -> dict[str, Any]:
-    """The `fixes` of a result; none in a file whose text is not known, or at an offset without a column."""
+    """The property `fixes` of a result, if the finding has a fix and the text of each file that it changes is there."""
     fix = finding.fix
-    if fix is None:
+    if fix is None or not all(edit.path in report.sources for edit in fix.edits):
         return {}
-    texts = [report.sources.get(edit.path, b"") for edit in fix.edits]
-    starts = ((edit.start, text) for edit, text in zip(fix.edits, texts, strict=True))
-    if not all(text and (start or not text.startswith(BOM_UTF8)) for start, text in starts):
-        return {}
-    replacements: dict[str, list[dict[str, Any]]] = {}
-    for edit, text in zip(fix.edits, texts, strict=True):
-        replacements.setdefault(edit.path, []).append(_replacement(edit, text))
+    replacements_by_path: dict[str, list[dict[str, Any]]] = {}
+    for edit in fix.edits:
+        replacement = _replacement(edit, report.sources[edit.path])
+        replacements_by_path.setdefault(edit.path, []).append(replacement)
     changes = [
-        {"artifactLocation": {"uri": uri(report.in_repository(path))}, "replacements": some}
-        for path, some in replacements.items()
+        {"artifactLocation": {"uri": uri(report.in_repository(path))}, "replacements": replacements}
+        for path, replacements in replacements_by_path.items()
     ]
     return {"fixes": [{"description": {"text": DESCRIPTIONS[fix.applicability]}, "artifactChanges": changes}]}
 
 
-def _replacement(edit: Edit, text: bytes) -> dict[str, Any]:
-    first, last = (lines_of(text).position(character_of(text, offset)) for offset in (edit.start, edit.end))
-    region = _region(*first, *last)
+def _replacement(edit: Edit, data: bytes) -> dict[str, Any]:
+    """The `replacement` for an edit of a file with those bytes."""
+    lines = lines_of(data)
+    start = lines.position(character_of(data, edit.start))
+    end = lines.position(character_of(data, edit.end))
     content = {"insertedContent": {"text": edit.text}} if edit.text else {}
-    return {"deletedRegion": region, **content}
+    return {"deletedRegion": _region(*start, *end), **content}
 
 
 def _location(report: Report, path: str, span: Span) -> dict[str, Any]:
@@ -126,7 +124,7 @@ def _region(line: int, column: int, end_line: int, end_column: int) -> dict[str,
 
 
 def uri(path: str) -> str:
-    """The reference to a file: relative, or with the scheme `file` for an absolute path; percent-encoded."""
+    """The URI of a file: relative, or with the scheme `file` for an absolute path; percent-encoded."""
     return ("file://" if path.startswith("/") else "") + quote(printable(path), safe="/")
 
 

@@ -20,11 +20,11 @@ WIDTH = 100
 """The longest line of a paragraph, however wide the terminal is."""
 
 Cell = tuple[str, str]
-"""A text and its colour, or empty."""
+"""A text and the code of its colour, which may be empty."""
 
 
 def paint(text: str, code: str, color: bool) -> str:
-    """The text in a colour, or unchanged if colours are off."""
+    """The text in a colour, such as `DIM`; unchanged if colours are off or the code is empty."""
     return f"\x1b[{code}m{text}\x1b[0m" if color and text and code else text
 
 
@@ -52,49 +52,56 @@ def table(
     In a `width` that is too small, the last column is wrapped, or stands below its row where it is too narrow for its
     longest word. No word is broken.
     """
-    cells = [[(printable(text), paint_with) for text, paint_with in row] for row in rows]
+    cells = [[(printable(text), cell_code) for text, cell_code in row] for row in rows]
     if not cells:
         return []
     if head:
         cells.insert(0, [(printable(label), code) for label in head])
     widths = [max(len(text) for text, _ in column) for column in zip(*cells, strict=True)]
-    start = len(indent) + sum(size + 2 for size in widths[:-1])
-    longest_word = max(len(word) for row in cells for word in [*row[-1][0].split(), ""])
-    is_below = width is not None and start + longest_word > width
-    margin = " " * (len(indent) + 4 if is_below else start)
+    start_of_last = len(indent) + sum(column_width + 2 for column_width in widths[:-1])
+    words_of_last = [word for *_, (text, _) in cells for word in text.split()]
+    is_last_below = width is not None and start_of_last + max(map(len, words_of_last), default=0) > width
+    margin = " " * (len(indent) + 4 if is_last_below else start_of_last)
     lines = []
-    for *row, (last, paint_with) in cells:
-        pairs = [*zip(row, widths, strict=False)]
-        first = indent + "".join(paint(text, of, color) + " " * (size - len(text) + 2) for (text, of), size in pairs)
-        texts = _fold(last, None if width is None else width - len(margin))
-        if is_below:
-            plain = indent + "  ".join(text.ljust(size) for (text, _), size in pairs).rstrip()
-            folded = _fold(plain, width, margin)
-            lines += folded if len(folded) > 1 else [first.rstrip()]
+    for *first_cells, (last_text, last_code) in cells:
+        plain_row = painted_row = indent
+        for (text, cell_code), column_width in zip(first_cells, widths, strict=False):
+            blanks = " " * (column_width - len(text) + 2)
+            plain_row += text + blanks
+            painted_row += paint(text, cell_code, color) + blanks
+        last_lines = _fold(last_text, None if width is None else width - len(margin))
+        if is_last_below:
+            row_lines = _fold(plain_row.rstrip(), width, margin)
+            lines += row_lines if len(row_lines) > 1 else [painted_row.rstrip()]
         else:
-            lines.append((first + paint(texts.pop(0), paint_with, color)).rstrip())
-        lines += [margin + paint(text, paint_with, color) for text in texts if text]
+            lines.append((painted_row + paint(last_lines[0], last_code, color)).rstrip())
+            last_lines = last_lines[1:]
+        lines += [margin + paint(line, last_code, color) for line in last_lines if line]
     return lines
 
 
 def _fold(text: str, width: int | None, indent: str = "") -> list[str]:
-    """A text in lines of a width, at least one, the further ones indented; no word is broken."""
+    """The lines of a text, at least one, in a width that only a longer word exceeds; all but the first are indented."""
     if width is None or len(text) <= width:
         return [text]
     return wrap(text, max(width, 1), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def fold(text: str, width: int | None, color: bool = False, code: str = "") -> list[str]:
-    """A text in lines that fit, each in the colour; continuation lines are indented, no word is broken."""
+    """The lines of a text that fit into the width, each in the colour; those after the first are indented by four more.
+
+    No word is broken.
+    """
     plain = printable(text)
     indent = " " * (len(plain) - len(plain.lstrip()) + 4)
     return [paint(line, code, color) for line in _fold(plain, width, indent)]
 
 
 def paragraph(items: Iterable[str], indent: str = "  ", width: int | None = None) -> list[str]:
-    """Items separated by commas, wrapped between them where the line is full; lines are never longer than `WIDTH`."""
-    text = indent + ", ".join(printable(item).replace(" ", "\N{NO-BREAK SPACE}") for item in items)
-    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in _fold(text, min(WIDTH, width or WIDTH), indent)]
+    """The lines of items with commas between them, at most `WIDTH` long; no item is broken."""
+    no_break = "\N{NO-BREAK SPACE}"
+    text = indent + ", ".join(printable(item).replace(" ", no_break) for item in items)
+    return [line.replace(no_break, " ") for line in _fold(text, min(WIDTH, width or WIDTH), indent)]
 
 
 def verdict_lines(verdict: Verdict, width: int | None, color: bool) -> list[str]:

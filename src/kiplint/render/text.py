@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import filterfalse
 from typing import Final, TextIO
 from unicodedata import east_asian_width
 
@@ -31,34 +30,35 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the findings, errors first, and, when there are any, lines that count them."""
     width = width_of(out)
     findings = rank(filter(report.is_listed, report.findings))
-    excerpts, rows = split(findings, lambda finding: finding.severity == "error")
+    with_excerpt, others = split(findings, lambda finding: finding.severity == "error")
     if out.isatty() and not report.whole:
-        excerpts, rows = excerpts[:MOST_ON_TERMINAL], excerpts[MOST_ON_TERMINAL:] + rows
-    for finding in excerpts:
+        with_excerpt, others = with_excerpt[:MOST_ON_TERMINAL], with_excerpt[MOST_ON_TERMINAL:] + others
+    for finding in with_excerpt:
         out.write(excerpt(finding, report.sources.get(finding.path), color, width) + "\n")
-    write_rows(rows, out, color=color)
+    write_rows(others, out, color=color)
     if report.findings:
-        where = f"{plural(report.files, 'file')}{report.others}"
+        files = f"{plural(report.files, 'file')}{report.others}"
         hint = " `kiplint explain RULE` explains a rule." if findings else ""
-        out.write("\n".join(fold(f"Found {tally(report.counts)} in {where}{report.unlisted}.{hint}", width)) + "\n")
+        total = fold(f"Found {tally(report.counts)} in {files}{report.unlisted}.{hint}", width)
+        out.write("\n".join(total) + "\n")
     write_fixable(report, out)
 
 
 def write_fixable(report: Report, out: TextIO) -> None:
-    """Write the line that says what fixes the marked findings, each of the marks before its own number."""
-    kinds = [kind for kind in FIX_MARKS if any(item.fix and item.fix.applicability == kind for item in report.findings)]
-    if kinds:
-        text = report.fixable.replace(", ", f", {FIX_MARKS['unsafe']}", len(kinds) - 1)
-        out.write(f"{FIX_MARKS[kinds[0]]}{text}\n")
+    """Write `[*] 2 fixable with ..., [?] 1 more to fix ...`, each number behind the mark of its findings."""
+    parts = [FIX_MARKS[applicability] + text for applicability, text in report.fixable_parts.items()]
+    if parts:
+        out.write(f"{', '.join(parts)}.\n")
 
 
 def split(
     findings: Sequence[AnyFinding], is_serious: Callable[[AnyFinding], bool]
 ) -> tuple[list[AnyFinding], list[AnyFinding]]:
-    """The findings to show with their lines, which are the serious ones unless there are few, and the others."""
+    """The findings to show with their lines, which are the serious ones, and the others; few ones are all shown so."""
     if len(findings) <= MOST_EXCERPTS:
-        return [*findings], []
-    return [*filter(is_serious, findings)], [*filterfalse(is_serious, findings)]
+        return list(findings), []
+    serious_findings = [finding for finding in findings if is_serious(finding)]
+    return serious_findings, [finding for finding in findings if not is_serious(finding)]
 
 
 def write_rows(findings: Sequence[Finding], out: TextIO, *, color: bool) -> None:
@@ -67,8 +67,8 @@ def write_rows(findings: Sequence[Finding], out: TextIO, *, color: bool) -> None
     for finding in findings:
         label = _label(finding)
         location = f"{finding.path}:{finding.line}:{finding.column}"
-        text = "\n".join(fold(f"{location}: {label}: {_mark(finding)}{finding.summary}", width))
-        out.write(text.replace(label, paint(label, SEVERITY[finding.severity], color), 1) + "\n")
+        lines = fold(f"{location}: {label}: {_fix_mark(finding)}{finding.summary}", width)
+        out.write("\n".join(lines).replace(label, paint(label, SEVERITY[finding.severity], color), 1) + "\n")
     if findings:
         out.write("\n")
 
@@ -82,22 +82,22 @@ def write_concise(report: Report, out: TextIO, *, color: bool) -> None:
 
 
 def excerpt(finding: Finding, source: bytes | None, color: bool, width: int | None = None) -> str:
-    """A finding with the line that it is on, cut at the location to what fits into `width` columns.
+    """A finding with the line that it is on, cut around the finding to what fits into `width` columns.
 
     `source` is the file; None for a finding about a directory.
     """
     margin = " " * len(str(finding.line))
     arrow, bar = paint("-->", BLUE, color), paint("|", BLUE, color)
-    where = f"{margin}{arrow} {printable(finding.path)}"
+    path = f"{margin}{arrow} {printable(finding.path)}"
     rows = _headline(finding, width, color)
     if source is None:
-        rows.append(where)
+        rows.append(path)
     else:
-        end = finding.end_column if finding.end_line == finding.line else None
-        widest = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
-        text, marks = _excerpt(lines_of(source).line(finding.line), finding.column, end, widest)
+        end_column = finding.end_column if finding.end_line == finding.line else None
+        most = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
+        text, marks = _cut_line(lines_of(source).line(finding.line), finding.column, end_column, most)
         rows += [
-            f"{where}:{finding.line}:{finding.column}",
+            f"{path}:{finding.line}:{finding.column}",
             f"{margin} {bar}",
             f"{paint(str(finding.line), BLUE, color)} {bar} {text}",
             f"{margin} {bar} {paint(marks, SEVERITY[finding.severity], color)}",
@@ -112,41 +112,49 @@ def excerpt(finding: Finding, source: bytes | None, color: bool, width: int | No
 
 
 def _headline(finding: Finding, width: int | None, color: bool) -> list[str]:
+    """The lines `error[tags/gap]: tag 1 of B comes after a gap`, in colours."""
     label = _label(finding)
-    first, *others = _labelled(f"{label}: {_mark(finding)}", finding.message, BOLD, width, color)
+    first, *others = _labelled(f"{label}: {_fix_mark(finding)}", finding.message, BOLD, width, color)
     return [first.replace(label, paint(label, SEVERITY[finding.severity], color), 1), *others]
 
 
 def _labelled(label: str, text: str, code: str, width: int | None, color: bool) -> list[str]:
-    """A label and the text behind it in its colour, in lines that fit."""
-    first, *others = fold(f"{label}{text}", width)
-    start = len(label) if first.startswith(label) else 0
-    rest = [line.replace(line.lstrip(), paint(line.lstrip(), code, color)) for line in others]
-    return [first[:start] + paint(first[start:], code, color), *rest]
+    """A plain label and a text in the colour `code` behind it, in lines that fit into the width."""
+    lines: list[str] = []
+    for line in fold(f"{label}{text}", width):
+        indent = line[: len(line) - len(line.lstrip())]
+        plain = label if not lines and line.startswith(label) else indent
+        lines.append(plain + paint(line.removeprefix(plain), code, color))
+    return lines
 
 
 def _label(finding: Finding) -> str:
     return f"{finding.severity}[{finding.rule}]"
 
 
-def _mark(finding: Finding) -> str:
+def _fix_mark(finding: Finding) -> str:
     return FIX_MARKS[finding.fix.applicability] if finding.fix else ""
 
 
-def _excerpt(line: str, column: int, end: int | None, widest: int) -> tuple[str, str]:
-    """The part of a line that fits, and the marks below it; columns are 1-based, the end exclusive."""
+def _cut_line(line: str, column: int, end_column: int | None, most: int) -> tuple[str, str]:
+    """At most so many characters of a line, and a line of `^` for below them, which mark the columns of a finding.
+
+    Columns are 1-based, the end exclusive; None for a finding that goes on in the next line.
+    """
     start = column - 1
-    stop = min(len(line), max(start + 1, (end or len(line) + 1) - 1))
-    size = widest if len(line) <= widest or widest == WIDEST else widest - 8  # for the dots on both sides
-    first = max(0, min(start - min(20, size // 4), len(line) - size)) if len(line) > size else 0
+    end = len(line) if end_column is None else min(len(line), max(column, end_column - 1))
+    size = most if len(line) <= most or most == WIDEST else most - 8  # for the dots on both sides
+    characters_before = min(20, size // 4)
+    first = max(0, min(start - characters_before, len(line) - size))
     part = line[first : first + size]
-    before = "... " if first else ""
-    after = " ..." if first + size < len(line) else ""
-    width = max(1, min(stop, first + size) - start)
-    blanks = _blanks(part[: start - first])
-    return before + printable(part, as_sign) + after, " " * len(before) + blanks + "^" * width
+
+    dots_before = "... " if first else ""
+    dots_after = " ..." if first + size < len(line) else ""
+    blanks = " " * len(dots_before) + _blanks(part[: start - first])
+    marks = "^" * max(1, min(end, first + size) - start)
+    return f"{dots_before}{printable(part, as_sign)}{dots_after}", f"{blanks}{marks}"
 
 
 def _blanks(text: str) -> str:
-    """As many blanks as the text has columns."""
+    """As many blanks as the text has columns on a terminal, where East Asian characters take two."""
     return "".join("  " if east_asian_width(char) in "WF" else " " for char in text)
