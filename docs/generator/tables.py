@@ -6,7 +6,7 @@ import re
 
 from generator.markdown import code, page, prose, table
 from kiplint.pipeline.answers import VIEWS
-from kiplint.pipeline.tables import PARTITIONED, TABLES
+from kiplint.pipeline.tables import PARTITION_COLUMNS, TABLES
 
 INTRODUCTION = """\
 What `kiplint pipeline run` writes: Delta tables, a directory each, which any reader of Delta opens, and which
@@ -40,5 +40,5 @@ def questions() -> dict[str, str]:
 def _section(name: str) -> str:
     columns = ((column, " ".join(kind.split()), about) for column, kind, _, about in COLUMN.findall(TABLES[name]))
     rows = ([code(column), code(kind.lower()), prose(about)] for column, kind, about in columns)
-    partitions = "It is partitioned by `source`.\n\n" if name in PARTITIONED else ""
+    partitions = "It is partitioned by `source`.\n\n" if name in PARTITION_COLUMNS else ""
     return f"## {name}\n\n{partitions}{table(['column', 'type', ''], rows)}"

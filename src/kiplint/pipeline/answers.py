@@ -11,8 +11,7 @@ import duckdb
 from deltalake import DeltaTable
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.lake import has_table
-from kiplint.pipeline.tables import TABLES
+from kiplint.pipeline.tables import TABLES, has_table
 
 VIEWS: Final = files("kiplint.pipeline") / "views.sql"
 

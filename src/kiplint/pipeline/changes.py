@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import asdict
-from pyspark.sql import Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.compat.change import Change
@@ -22,14 +22,10 @@ from kiplint.compat.classify import ChangeFinding, classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.messages import int32
 from kiplint.pipeline.rows import Row, map_cogroups
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
-    from kiplint.pipeline.lake import Lake
-    from kiplint.pipeline.rules import Rules
+from kiplint.pipeline.rules import Rules
 
 PAIR: Final = ["old_root", "root"]
 BATCH_SIZE: Final = 32

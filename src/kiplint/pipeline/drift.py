@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, zip_longest
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.rows import Row, map_cogroups
 from kiplint.pipeline.spans import PATH, RPC_TYPES
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from kiplint.pipeline.lake import Lake
 
 COUNTERPART: Final = ["type", "identity"]
 """Messages of a fork and upstream are compared if both are equal. The identity is the API key, else the name."""

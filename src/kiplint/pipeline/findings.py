@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
-from pyspark.sql import Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.engine.errors import UsageError
@@ -17,13 +16,9 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.run import check_both
 from kiplint.fixes.fixers import make_fix
 from kiplint.pipeline.changes import batch_of
+from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.rows import Row, map_groups
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from kiplint.pipeline.lake import Lake
-    from kiplint.pipeline.rules import Rules
+from kiplint.pipeline.rules import Rules
 
 
 def findings(lake: Lake, rules: Rules) -> DataFrame:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
 from kiplint.pipeline.history import BLOBS_PER_REQUEST, HISTORY, Line, read_blobs, read_histories
+from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.rows import map_rows
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from kiplint.pipeline.lake import Lake
 
 CONTENT_TABLES: Final = {"revisions", "sets", "files", "blobs"}
 LINE_SCHEMA: Final = "source STRING, lineage STRING"

@@ -5,69 +5,27 @@ Where another run has committed to a table since this run has opened it, the com
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 from uuid import uuid4
 
-from deltalake import CommitProperties, DeltaTable, Field, Schema, convert_to_deltalake
+from deltalake import DeltaTable, Field, Schema, convert_to_deltalake
 from deltalake.exceptions import CommitFailedError
 from deltalake.schema import PrimitiveType
 from deltalake.transaction import AddAction, create_table_with_add_actions
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StructType
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.tables import PARTITIONED, TABLES
+from kiplint.pipeline.history import Line
+from kiplint.pipeline.tables import NO_RETRY, PARTITION_COLUMNS, RUN_PREFIX, TABLES, has_table
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
-
-    from kiplint.pipeline.history import Line
-
-MARK: Final = "KIPLINT-LAKE"
-"""The file that makes a directory a lake, and that a run locks. Nothing is written or removed in other directories."""
-RUN_PREFIX: Final = "run-"
-"""Each commit has a folder of its own in the directory of the table; the names of these folders begin so."""
 MANY_FILES: Final = 50
 """A table with more files is compacted at the end of a run."""
-NO_RETRY: Final = CommitProperties(max_commit_retries=0)
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Lock a lake, so that no other run writes to it. The directory is new, or empty, or has the mark.
-
-    Raises UsageError for another directory and while another run has the lock, and OSError where nothing can be
-    written.
-    """
-    path.mkdir(parents=True, exist_ok=True)
-    if not (path / MARK).exists() and any(path.iterdir()):
-        raise UsageError(f"{path} is not a lake, and has other files: name a new or an empty directory")
-    with open(path / MARK, "a", encoding="utf-8") as mark:
-        try:
-            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released when the file is closed, or the process ends
-        except BlockingIOError:
-            raise UsageError(f"another run is writing to {path}: wait until it ends") from None
-        _remove_uncommitted_folders(path)
-        yield
-
-
-def _remove_uncommitted_folders(path: Path) -> None:
-    """Remove the folders without files of their table: of runs that were killed, and those whose rows were replaced."""
-    for name in TABLES:
-        files = DeltaTable(path / name).file_uris() if has_table(path, name) else []
-        for folder in (path / name).glob(f"{RUN_PREFIX}*"):
-            if not any(folder.name in file for file in files):
-                shutil.rmtree(folder)
-
-
-def has_table(path: Path, name: str) -> bool:
-    """Whether a lake has a table."""
-    return DeltaTable.is_deltatable(str(path / name))
 
 
 class Lake:
@@ -78,26 +36,22 @@ class Lake:
     """
 
     def __init__(self, path: Path, spark: SparkSession, lines: Sequence[Line] = (), upstream: str = "") -> None:
-        from pyspark.sql.types import StructType
-
         self.path, self.spark, self.lines, self.upstream = path, spark, lines, upstream
-        self.schemas = {name: cast("StructType", StructType.fromDDL(ddl)) for name, ddl in TABLES.items()}
+        self.schemas = {name: cast(StructType, StructType.fromDDL(ddl)) for name, ddl in TABLES.items()}
         DeltaTable.create(str(path / "sources"), self._delta_schema("sources"), mode="ignore")
         self.tables = {name: DeltaTable(path / name) for name in TABLES if has_table(path, name)}
 
     def read(self, name: str, sources: Collection[str] | None = None) -> DataFrame:
         """The rows of a table; with `sources`, those of some sources of a table that is partitioned by source."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         schema = self.schemas[name]
         partitions = _partitions_of(sources)
         files = self.tables[name].file_uris(file_pruning_predicate=partitions) if name in self.tables else []
         if not files:
             return self.spark.createDataFrame([], schema).limit(0)  # the optimizer knows that this is empty
-        if name not in PARTITIONED:
+        if name not in PARTITION_COLUMNS:
             return self.spark.read.schema(schema).parquet(*files)
         # Spark finds the values of partitions only where all files are below one directory.
-        file_schema = type(schema)([field for field in schema.fields if field.name != "source"])
+        file_schema = StructType([field for field in schema.fields if field.name != "source"])
         source = F.regexp_extract("_metadata.file_path", ".*/source=([^/]+)/", 1)
         rows = self.spark.read.schema(file_schema).parquet(*files)
         return rows.withColumn("source", source).select(*schema.names)
@@ -140,7 +94,7 @@ class Lake:
         `[("source", "in", ["kafka"])]`.
         """
         folder = self.path / name / f"{RUN_PREFIX}{uuid4().hex}"
-        partition_columns = _partition_columns(name)
+        partition_columns = PARTITION_COLUMNS.get(name, [])
         rows.select(*self.schemas[name].names).write.partitionBy(*partition_columns).parquet(str(folder))
         actions = _add_actions(folder, partition_columns)
         if actions or mode == "overwrite" or name not in self.tables:
@@ -151,24 +105,17 @@ class Lake:
 
     def _commit_files(self, name: str, actions: list[AddAction], mode: str, partitions: Any) -> None:
         """Commit files to a table, which is created where it is missing. Raises UsageError after a commit of others."""
-        schema, partition_columns = self._delta_schema(name), _partition_columns(name)
+        path, schema, columns = str(self.path / name), self._delta_schema(name), PARTITION_COLUMNS.get(name, [])
         try:
-            if name not in self.tables:
-                create_table_with_add_actions(
-                    str(self.path / name),
-                    schema,
-                    actions,
-                    partition_by=partition_columns,
-                    commit_properties=NO_RETRY,
+            if name in self.tables:
+                self.tables[name].create_write_transaction(
+                    [*actions], mode, schema, columns, partitions, commit_properties=NO_RETRY
                 )
-                self.tables[name] = DeltaTable(self.path / name)
-                return
-            self.tables[name].create_write_transaction(
-                [*actions], mode, schema, partition_columns, partitions, commit_properties=NO_RETRY
-            )
+            else:
+                create_table_with_add_actions(path, schema, actions, partition_by=columns, commit_properties=NO_RETRY)
         except CommitFailedError:
             raise UsageError(f"another run has changed the table {name} of {self.path}: run again") from None
-        self.tables[name].update_incremental()
+        self.tables[name] = DeltaTable(path)
 
 
 def _add_actions(folder: Path, partition_columns: list[str]) -> list[AddAction]:
@@ -201,7 +148,3 @@ def _add_actions(folder: Path, partition_columns: list[str]) -> list[AddAction]:
 def _partitions_of(sources: Collection[str] | None) -> list[tuple[str, str, list[str]]] | None:
     """The filter of delta-rs for the partitions of some sources; None for those of all sources."""
     return None if sources is None else [("source", "in", sorted(sources))]
-
-
-def _partition_columns(name: str) -> list[str]:
-    return ["source"] if name in PARTITIONED else []

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import asdict
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.compat.negotiation import Side, agree, broker_side, client_side, exchange, is_trouble
@@ -14,14 +15,10 @@ from kiplint.compat.roles import is_between_nodes
 from kiplint.compat.tree import make_tree
 from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.pipeline.changes import files_by_root, texts_of
+from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.rows import Row, map_cogroups
+from kiplint.pipeline.rules import Rules
 from kiplint.versions import NONE
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from kiplint.pipeline.lake import Lake
-    from kiplint.pipeline.rules import Rules
 
 PAIR: Final = ["client_root", "broker_root"]
 

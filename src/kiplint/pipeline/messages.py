@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import DataFrame
 
 from kiplint.compat.tree import require_limits
 from kiplint.engine.errors import UsageError
@@ -16,15 +18,11 @@ from kiplint.model.layout import Layout, intervals, layout, slot_tokens, tokens
 from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load
 from kiplint.model.message import Message
+from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.rows import Row, map_rows, spread
+from kiplint.pipeline.rules import Rules
 from kiplint.text.lines import decode_text
 from kiplint.versions import VersionRange
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from kiplint.pipeline.lake import Lake
-    from kiplint.pipeline.rules import Rules
 
 
 def messages(lake: Lake, rules: Rules) -> DataFrame:
@@ -39,26 +37,20 @@ def messages(lake: Lake, rules: Rules) -> DataFrame:
 
 
 def describe_texts(rules: Rules, texts: Iterable[Row]) -> Iterator[Row]:
-    """The rows of the table `messages` of definitions, which have `blob` and `data`."""
+    """The rows of the table `messages` of texts, which have `blob` and `data`.
+
+    The other columns are null for a text that defines no message, and for one with a problem.
+    """
     for text in texts:
-        yield {**describe(text["data"], rules), "blob": text["blob"], "rules_id": rules.id}
-
-
-def describe(data: bytes, rules: Rules) -> Row:
-    """The columns of a definition other than its key; none where it defines no message."""
-    message = load("", data).message
-    if message is None:
-        return {}
-    try:
-        require_limits(message)
-        return {
-            **_message_columns(message),
-            "ignores": _suppressed_rules(data, rules),
-            "fields": list(_fields(message)),
-            "layouts": [_layout(message, versions) for versions in intervals(message)],
-        }
-    except (UsageError, RecursionError) as error:
-        return {"problem": str(error)}
+        columns: Row = {}
+        message = load("", text["data"]).message
+        if message is not None:
+            try:
+                require_limits(message)
+                columns = _message_columns(message, _suppressed_rules(text["data"], rules))
+            except (UsageError, RecursionError) as error:
+                columns = {"problem": str(error)}
+        yield {**columns, "blob": text["blob"], "rules_id": rules.id}
 
 
 def int32(value: int | None) -> int | None:
@@ -76,8 +68,8 @@ def _suppressed_rules(data: bytes, rules: Rules) -> list[str]:
     return sorted(set().union(*ids_by_selector.values()))
 
 
-def _message_columns(message: Message) -> Row:
-    """The columns that describe a message as a whole."""
+def _message_columns(message: Message, suppressed_rules: list[str]) -> Row:
+    """The columns of a message."""
     return {
         "message_name": message.name,
         "type": message.type,
@@ -90,6 +82,9 @@ def _message_columns(message: Message) -> Row:
         "listeners": list(message.listeners) if message.declares_listeners else None,
         "headers": [{**_bounds(versions), "header": header} for versions, header in header_map(message)],
         "declares_headers": message.declares_headers,
+        "ignores": suppressed_rules,
+        "fields": list(_fields(message)),
+        "layouts": [_layout(message, versions) for versions in intervals(message)],
     }
 
 

@@ -6,19 +6,20 @@ does the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+import fcntl
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.history import Line, read_source, with_state
-from kiplint.pipeline.lake import NO_RETRY, Lake, has_table, locked
 from kiplint.pipeline.rules import Rules
-from kiplint.pipeline.tables import TABLES
+from kiplint.pipeline.tables import NO_RETRY, RUN_PREFIX, TABLES, has_table
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.words import did_you_mean
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     from kiplint.pipeline.stages import OnStage, Problems
 
+MARK: Final = "KIPLINT-LAKE"
+"""The file that makes a directory a lake, and that a run locks. Nothing is written or removed in other directories."""
 Lines = dict[tuple[str, str], Line]
 """Lines of history by source and lineage."""
 
@@ -52,12 +55,13 @@ def run(
         old_lines = read_sources(path)
         if not all(has_table(path, name) for name in TABLES):  # a new lake, or somebody has deleted a table
             old_lines = {key: line._replace(state="", rules_id="") for key, line in old_lines.items()}
-        lines = _join(old_lines, new_lines)
-        upstream = _upstream(list(lines.values()), upstream)
-        lines = {key: line._replace(upstream=line.source == upstream, problem=None) for key, line in lines.items()}
+        all_lines = _join(old_lines, new_lines)
+        upstream = _find_upstream(all_lines, upstream)
+        lines = {key: line._replace(upstream=line.source == upstream, problem=None) for key, line in all_lines.items()}
         readable_lines, problems = _read_states(lines.values(), rules.id)
-        changed_lines = [line for line in readable_lines if not _is_finished(line, old_lines)]
+        changed_lines = [line for line in readable_lines if line != old_lines.get(line.key)]
         if changed_lines:
+            from kiplint.pipeline.lake import Lake  # imports Spark
             from kiplint.pipeline.stages import run_stages
 
             unread_lines = [
@@ -67,11 +71,40 @@ def run(
                 lake = Lake(path, spark, list(lines.values()), upstream)
                 problems |= run_stages(lake, changed_lines, unread_lines, rules, on_stage)
                 lake.compact()
-        lines |= {line.key: line for line in changed_lines if line.key not in problems}
-        lines = {key: line._replace(problem=problems.get(key)) for key, line in lines.items()}
-        if lines != old_lines:
-            write_sources(path, lines.values())
+        finished_lines = {line.key: line for line in changed_lines if line.key not in problems}
+        final_lines = {**lines, **finished_lines}
+        rows = {key: line._replace(problem=problems.get(key)) for key, line in final_lines.items()}
+        if rows != old_lines:
+            write_sources(path, rows.values())
     return problems
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Lock a lake, so that no other run writes to it. The directory is new, or empty, or has the mark.
+
+    Raises UsageError for another directory and while another run has the lock, and OSError where nothing can be
+    written.
+    """
+    path.mkdir(parents=True, exist_ok=True)
+    if not (path / MARK).exists() and any(path.iterdir()):
+        raise UsageError(f"{path} is not a lake, and has other files: name a new or an empty directory")
+    with open(path / MARK, "a", encoding="utf-8") as mark:
+        try:
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released when the file is closed, or the process ends
+        except BlockingIOError:
+            raise UsageError(f"another run is writing to {path}: wait until it ends") from None
+        _remove_uncommitted_folders(path)
+        yield
+
+
+def _remove_uncommitted_folders(path: Path) -> None:
+    """Remove the folders without files of their table: of runs that were killed, and those whose rows were replaced."""
+    for name in TABLES:
+        files = DeltaTable(path / name).file_uris() if has_table(path, name) else []
+        for folder in (path / name).glob(f"{RUN_PREFIX}*"):
+            if not any(folder.name in file for file in files):
+                shutil.rmtree(folder)
 
 
 def read_sources(path: Path) -> Lines:
@@ -123,12 +156,12 @@ def _join(old_lines: Lines, new_lines: Iterable[Line]) -> Lines:
     return lines
 
 
-def _upstream(lines: Sequence[Line], name: str) -> str:
-    """The source that the others are compared with: the one with this name, else that of the lake, else the first."""
-    sources = [line.source for line in lines]
+def _find_upstream(lines: Lines, name: str) -> str:
+    """The source that the others are compared with: the one with the name, else the old upstream, else the first."""
+    sources = [line.source for line in lines.values()]
     if name and name not in sources:
         raise UsageError(f"--upstream {name} is none of the sources{did_you_mean(name, sources)}")
-    old_upstreams = [line.source for line in lines if line.upstream]
+    old_upstreams = [line.source for line in lines.values() if line.upstream]
     return name or [*old_upstreams, *sources][0]
 
 
@@ -147,8 +180,3 @@ def _read_states(lines: Iterable[Line], rules_id: str) -> tuple[list[Line], Prob
     if not readable_lines:
         raise UsageError(next(iter(problems.values())))
     return readable_lines, problems
-
-
-def _is_finished(line: Line, old_lines: Lines) -> bool:
-    """Whether an earlier run has done all for a line in this state, and with these rules and this upstream."""
-    return line.key in old_lines and line == old_lines[line.key]._replace(problem=None)

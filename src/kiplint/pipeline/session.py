@@ -80,13 +80,10 @@ def open_session(master: str, remote: str, conf: Mapping[str, str]) -> Iterator[
 
 def read_conf(settings: Sequence[str]) -> dict[str, str]:
     """Settings such as `spark.driver.memory=4g`, by name. Raises UsageError for one without an equals sign."""
-    conf: dict[str, str] = {}
     for setting in settings:
-        name, equals_sign, value = setting.partition("=")
-        if not equals_sign:
+        if "=" not in setting:
             raise UsageError(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g, not {setting}")
-        conf[name] = value
-    return conf
+    return dict(setting.split("=", 1) for setting in settings)
 
 
 def _connect(remote: str, conf: Mapping[str, str]) -> SparkSession:
@@ -141,11 +138,3 @@ def first_line(error: BaseException) -> str:
     lines = [line.strip(": ") for line in message.splitlines()]
     lines = [line for line in lines if line and not line.startswith("An error occurred while calling")]
     return lines[0] if lines else type(error).__name__
-
-
-def cancel(spark: SparkSession) -> None:
-    """Cancel the jobs that are running."""
-    if type(spark).__module__.startswith("pyspark.sql.connect"):
-        spark.interruptAll()
-    else:
-        spark.sparkContext.cancelAllJobs()

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from pyspark.sql import Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
 from kiplint.pipeline.attribution import attribute
 from kiplint.pipeline.changes import with_old_root
+from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.rows import Row, map_cogroups, map_groups, spread
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
-    from kiplint.pipeline.lake import Lake
 
 LINE: Final = ["source", "lineage"]
 RPC_TYPES: Final = ("request", "response")

@@ -1,10 +1,9 @@
-"""The stages of a run in their order. Each makes rows out of tables, and commits them to a table of its name."""
+"""The stages of a run in their order. Each makes rows out of tables, and commits them to the table of its name."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.changes import changes
@@ -16,7 +15,7 @@ from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.matrix import matrix
 from kiplint.pipeline.messages import messages
 from kiplint.pipeline.rules import Rules
-from kiplint.pipeline.session import cancel, first_line
+from kiplint.pipeline.session import first_line
 from kiplint.pipeline.spans import spans
 
 Problems = dict[tuple[str, str], str]
@@ -30,53 +29,36 @@ def run_stages(
 ) -> Problems:
     """Run all stages for the lines that have changed, and return why some of the unread lines cannot be read.
 
-    The lake lacks revisions of the `unread_lines`. Raises UsageError for a stage that fails.
+    The lake lacks revisions of the `unread_lines`. Raises UsageError, in one line, for a stage that fails.
     """
     problems: Problems = {}
     sources = {line.source for line in changed_lines}
 
-    def read() -> int:
+    def read_revisions() -> int:
         if not unread_lines:
             return 0
-        count, new_problems = ingest(lake, unread_lines)
+        row_count, new_problems = ingest(lake, unread_lines)
         problems.update(new_problems)
-        return count
+        return row_count
 
-    # Stages of one group run at the same time, as the tasks of one alone do not use all cores.
-    groups: Sequence[dict[str, Callable[[], int]]] = (
-        {"revisions": read},
-        {
-            "messages": lambda: lake.add("messages", messages(lake, rules), rules.id),
-            "findings": lambda: lake.add("findings", findings(lake, rules), rules.id),
-            "changes": lambda: lake.add("changes", changes(lake, rules), rules.id),
-        },
-        {
-            "spans": lambda: lake.replace("spans", spans(lake, sources), sources),
-            "matrix": lambda: lake.add("matrix", matrix(lake, rules), rules.id),
-            "drift": lambda: lake.replace("drift", drift(lake)),
-        },
-    )
-    for group in groups:
-        with ThreadPoolExecutor(len(group)) as pool:
-            futures = [pool.submit(_run_stage, name, stage, on_stage) for name, stage in group.items()]
-            try:
-                for future in futures:
-                    future.result()
-            except BaseException:
-                cancel(lake.spark)  # the other stages of the group
-                raise
+    stages: dict[str, Callable[[], int]] = {
+        "revisions": read_revisions,
+        "messages": lambda: lake.add("messages", messages(lake, rules), rules.id),
+        "findings": lambda: lake.add("findings", findings(lake, rules), rules.id),
+        "changes": lambda: lake.add("changes", changes(lake, rules), rules.id),
+        "spans": lambda: lake.replace("spans", spans(lake, sources), sources),
+        "matrix": lambda: lake.add("matrix", matrix(lake, rules), rules.id),
+        "drift": lambda: lake.replace("drift", drift(lake)),
+    }
+    for name, stage in stages.items():
+        start = time.perf_counter()
+        try:
+            row_count = stage()
+        except (UsageError, OSError):
+            raise
+        except Exception as error:
+            remedy = "--debug shows the stack; if a table is damaged, delete the folder of the table, and run again"
+            raise UsageError(f"stage {name} fails: {first_line(error)}; {remedy}") from error
+        on_stage(name, row_count, time.perf_counter() - start)
         lake.spark.catalog.clearCache()
     return problems
-
-
-def _run_stage(name: str, stage: Callable[[], int], on_stage: OnStage) -> None:
-    """Run one stage, which returns the number of its rows. Raises UsageError, in one line, where it fails."""
-    start = time.perf_counter()
-    try:
-        row_count = stage()
-    except (UsageError, OSError):
-        raise
-    except Exception as error:
-        remedy = "--debug shows the stack; if a table is damaged, delete the folder of the table, and run again"
-        raise UsageError(f"stage {name} fails: {first_line(error)}; {remedy}") from error
-    on_stage(name, row_count, time.perf_counter() - start)

@@ -7,10 +7,16 @@ nothing was found.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
-PARTITIONED: Final = {"revisions", "spans"}
-"""The tables with a partition for each source, whose rows are replaced together."""
+from deltalake import CommitProperties, DeltaTable
+
+RUN_PREFIX: Final = "run-"
+"""Each commit has a folder of its own in the directory of the table; the names of these folders begin so."""
+NO_RETRY: Final = CommitProperties(max_commit_retries=0)
+PARTITION_COLUMNS: Final = {"revisions": ["source"], "spans": ["source"]}
+"""By table; tables of contents have no partitions."""
 RANGES: Final = "ARRAY<STRUCT<lowest: INT, highest: INT>>"
 HEADERS: Final = "ARRAY<STRUCT<lowest: INT, highest: INT, header: INT>>"
 FIELDS: Final = """ARRAY<STRUCT<path: STRING, type: STRING, versions: STRING, lowest: INT, highest: INT,
@@ -173,3 +179,8 @@ TABLES: Final = {
         difference STRING COMMENT 'what collides',
         field STRING COMMENT 'the first field that travels otherwise'""",
 }
+
+
+def has_table(path: Path, name: str) -> bool:
+    """Whether a lake has a table."""
+    return DeltaTable.is_deltatable(str(path / name))
