@@ -38,6 +38,7 @@ class ReleaseBase(NamedTuple):
 
 
 Bases = Mapping[Release, ReleaseBase]
+"""What each release descends from on one line of history."""
 
 
 def attribute(spans: Sequence[Row], history: Sequence[Row]) -> Iterator[Row]:
@@ -55,12 +56,11 @@ def attribute(spans: Sequence[Row], history: Sequence[Row]) -> Iterator[Row]:
     no_release = {"first_release": None, "fixed_release": None}
     for index, span in enumerate(spans):
         is_change = span["what"] == "change"
-        is_released = index in release_columns
-        is_early = is_change and not is_released and _is_before(span, releases, bases[span["lineage"]])
+        is_unreleased_change = is_change and index not in release_columns
         yield {
             **span,
             "open": None if is_change else span["fixed_position"] is None,
-            "before_first_release": is_early,
+            "before_first_release": is_unreleased_change and _is_before(span, releases, bases[span["lineage"]]),
             **release_columns.get(index, no_release),
         }
 

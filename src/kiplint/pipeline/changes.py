@@ -35,7 +35,7 @@ BATCH_SIZE: Final = 32
 def changes(lake: Lake, rules: Rules) -> DataFrame:
     """The new rows of the table `changes`: of the pairs of roots that these rules have not compared yet.
 
-    Reads `revisions`, `sets`, `files` and `blobs`. The key is (old_root, root).
+    Reads `revisions`, `sets`, `files` and `blobs`. The key is (old_root, root): the contents of two revisions.
     """
     revisions, sets = lake.read("revisions"), lake.read("sets")
     columns = ["source", "lineage", "position", *PAIR]
@@ -69,10 +69,7 @@ def texts_of(lake: Lake, pairs: DataFrame, root_columns: Sequence[str]) -> DataF
 
 
 def with_old_root(revisions: DataFrame, sets: DataFrame) -> DataFrame:
-    """Revisions with `old_root`, the root of the revision before on their line, null for the first.
-
-    Releases without definitions are left out.
-    """
+    """Revisions with the root of the one before on their line as `old_root`. Releases without sets are left out."""
     line = Window.partitionBy("source", "lineage").orderBy("position")
     roots_with_sets = sets.select("root", F.lit(True).alias("has_sets")).distinct()
     rows = revisions.join(roots_with_sets, "root", "left").where("release IS NULL OR has_sets").drop("has_sets")
@@ -80,9 +77,9 @@ def with_old_root(revisions: DataFrame, sets: DataFrame) -> DataFrame:
 
 
 def fork_merges(revisions: DataFrame, sets: DataFrame, upstream: str) -> DataFrame:
-    """The newest revision of each line of a fork, its root as `old_root`, with upstream's newest release as `root`.
+    """The newest root of each line of a fork as `old_root`, with that of upstream's newest release as `root`.
 
-    Where upstream has no release, `root` is its newest revision.
+    Where upstream has no release, `root` is that of its newest revision.
     """
     revisions = revisions.join(sets.select("root").distinct(), "root", "left_semi")
     is_upstream = F.col("source") == upstream
@@ -134,7 +131,7 @@ def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
 
 
 def _change_columns(change: Change, finding: ChangeFinding) -> Row:
-    """The columns of a row of the table `changes` that say what changed."""
+    """The columns of the table `changes` that say what changed."""
     return {
         **asdict(finding),
         "api_key": int32(change.message.api_key),

@@ -24,19 +24,17 @@ from kiplint.pipeline.rules import Rules
 def findings(lake: Lake, rules: Rules) -> DataFrame:
     """The new rows of the table `findings`: of the sets and files that these rules have not checked yet.
 
-    Reads `revisions`, `sets`, `files` and `blobs`. The key is (tree) for a set, (name, blob) for a file by itself.
+    Reads `revisions`, `sets`, `files` and `blobs`. The key is the tree of a set, and name and blob of a file by itself.
     """
-    is_of_file = (F.col("rules_id") == rules.id) & F.col("tree").isNull()
-    checked_files = (
-        lake.read("findings").where(is_of_file).select("name", "blob", F.lit(True).alias("is_checked")).distinct()
-    )
-    revisions = lake.read("sets").join(lake.read("revisions"), "root")
+    file_rows = lake.read("findings").where(F.col("rules_id") == rules.id).where("tree IS NULL")
+    checked_files = file_rows.select("name", "blob", F.lit(True).alias("is_checked")).distinct()
     first_use = F.min(F.struct("source", "lineage", "directory", "position")).alias("first")
-    first_uses = revisions.groupBy("tree").agg(first_use)
-    new_sets = lake.missing(lake.read("files"), "findings", "tree", rules_id=rules.id).join(first_uses, "tree", "left")
-    # A file that several new sets share is checked by itself in one of them.
+    first_uses = lake.read("sets").join(lake.read("revisions"), "root").groupBy("tree").agg(first_use)
+    files_of_new_sets = lake.missing(lake.read("files"), "findings", "tree", rules_id=rules.id)
+    # A file that several new sets share is checked by itself in the first of them.
     is_first_of_file = F.row_number().over(Window.partitionBy("name", "blob").orderBy("tree")) == 1
-    files = new_sets.join(checked_files, ["name", "blob"], "left").select(
+    files = files_of_new_sets.join(first_uses, "tree", "left").join(checked_files, ["name", "blob"], "left")
+    files = files.select(
         batch_of("first.source", "first.lineage", "first.directory").alias("batch"),
         "blob",
         "tree",

@@ -57,11 +57,11 @@ class Line(NamedTuple):
 
 
 class Revision(NamedTuple):
-    """A revision: a commit with its message, and its tag in `release` where the line of history is of tags.
+    """A commit on a line of history.
 
     `time` is in seconds since 1970. `subject` is the first line of the message, and `kips` are those that the message
-    names, such as `KIP-848`, each once. `pull_request` is the number at the end of the subject of a squashed commit, or
-    in that of a merge. `has_changes` is false where the JSON files are surely those of the revision before.
+    names, such as `KIP-848`, each once. `pull_request` is the number in the subject that GitHub writes for a merge.
+    `release` is the tag, empty on a branch. `has_changes` is false where no JSON file differs from the commit before.
     """
 
     commit: str
@@ -108,10 +108,7 @@ def with_state(line: Line) -> Line:
 
 
 def read_histories(lines: Iterable[Row]) -> Iterator[Row]:
-    """The rows of `HISTORY` of lines.
-
-    A line has `source`, `lineage`, `location` and `lake_roots`: the structs of `git_tree` and `root` that the lake has.
-    """
+    """The rows of `HISTORY` of lines, each with `lake_roots`: structs of the `git_tree` and `root` of old revisions."""
     for line in lines:
         key = {name: line[name] for name in ("source", "lineage", "location")}
         try:
@@ -147,22 +144,21 @@ def _history(line: Row) -> Iterator[Row]:
 
 
 def _root_and_sets(folders: FilesByFolder, known_ids: set[str]) -> tuple[str, list[dict[str, Any]] | None]:
-    """The root of a revision, and its sets as rows of `HISTORY` have them.
+    """The root of a revision, and its `sets` as a row of `HISTORY` has them.
 
-    `known_ids` are the roots and trees of earlier rows and of the lake; those of this revision are added.
+    `known_ids` are the roots and trees of earlier rows and of the lake; those of this revision are added to them.
     """
     sets: list[dict[str, Any]] = []
-    for path, ids_by_name in folders:
-        tree = _digest(tuple(ids_by_name))
+    for path, named_blobs in folders:
+        tree = _digest(tuple(named_blobs))
         files = None
         if tree not in known_ids:
-            files = [{"name": printable(name), "blob": blob} for name, blob in ids_by_name]
+            files = [{"name": printable(name), "blob": blob} for name, blob in named_blobs]
         sets.append({"directory": printable(path), "tree": tree, "files": files})
-    trees = [(item["directory"], item["tree"]) for item in sets]
-    root = _digest(trees)
-    is_new = root not in known_ids
-    known_ids |= {root, *(tree for _, tree in trees)}
-    return root, sets if is_new else None
+    root = _digest([(item["directory"], item["tree"]) for item in sets])
+    new_sets = None if root in known_ids else sets
+    known_ids |= {root, *(item["tree"] for item in sets)}
+    return root, new_sets
 
 
 def _digest(value: object) -> str:
@@ -205,10 +201,9 @@ def is_of_tags(lineage: str) -> bool:
 
 
 def revisions(objects: Objects, lineage: str) -> list[Revision]:
-    """The revisions of a line of history.
+    """The commits of a branch along first parents, the oldest first, or the releases of tags in the order of versions.
 
-    Of a branch its commits along first parents, the oldest first; of `tags` or `tags=GLOB` the releases in the order
-    of versions. Raises SourceError where there is no such branch and no such tag.
+    Raises SourceError where there is no such branch and no such tag.
     """
     if is_of_tags(lineage):
         _, _, glob = lineage.partition("=")

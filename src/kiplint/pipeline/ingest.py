@@ -18,10 +18,10 @@ LINE_SCHEMA: Final = "source STRING, lineage STRING"
 
 
 def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str], str]]:
-    """Bring the tables of revisions and contents up to date with some lines of history.
+    """Bring `blobs`, `files`, `sets` and `revisions` up to date with some lines of history.
 
-    Returns the number of new rows, and by source and lineage why a line cannot be read. `revisions` is the last of the
-    four commits: a revision in the lake has all its contents there.
+    Returns the number of new rows, and by source and lineage why a line cannot be read. The order of the commits
+    matters: a revision in the lake has all its contents there, even where a run was killed.
     """
     history = list_histories(lake, lines).persist()
     failures = history.where("position IS NULL").select("source", "lineage", "problem").collect()
@@ -31,18 +31,17 @@ def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str]
     count = lake.add("blobs", new_blobs(lake, files))
     count += lake.add("files", new_files(lake, files))
     count += lake.add("sets", new_sets(lake, sets))
-    read_keys = sorted({line.key for line in lines} - problems.keys())
-    if read_keys:
-        sources = {source for source, _ in read_keys}
-        count += lake.replace("revisions", new_revisions(lake, history, read_keys), sources)
-    history.unpersist()
+    readable_keys = sorted({line.key for line in lines} - problems.keys())
+    if readable_keys:
+        sources = {source for source, _ in readable_keys}
+        count += lake.replace("revisions", new_revisions(lake, history, readable_keys), sources)
     return count, problems
 
 
 def list_histories(lake: Lake, lines: Sequence[Line]) -> DataFrame:
-    """The revisions of lines as rows of `HISTORY`; each line is a task, and is sent the roots that the lake has of it.
+    """The revisions of lines as rows of `HISTORY`, read by a task for each line.
 
-    Where somebody has deleted a table of contents, the task is sent none, and so reads all contents again.
+    A task does not read the contents of the roots that the lake has. It reads all where a table has been deleted.
     """
     rows = lake.spark.createDataFrame(
         [(line.source, line.lineage, line.location) for line in lines], f"{LINE_SCHEMA}, location STRING"
@@ -64,14 +63,11 @@ def new_blobs(lake: Lake, files: DataFrame) -> DataFrame:
 
 
 def new_files(lake: Lake, files: DataFrame) -> DataFrame:
-    """The new rows of the table `files`: of sets that have a definition. The key is (tree, name).
-
-    A file that is malformed or broken counts only beside a definition.
-    """
+    """The new rows of the table `files`: of the sets that have at least one definition. The key is (tree, name)."""
     kinds = lake.read("blobs").select("blob", "kind")
     missing_files = lake.missing(files.select("tree", "name", "blob").distinct(), "files", "tree").join(kinds, "blob")
     trees_with_definitions = missing_files.where("kind = 'definition'").select("tree").distinct()
-    definitions = missing_files.where("kind IN ('definition', 'malformed', 'broken')")
+    definitions = missing_files.where("kind IN ('definition', 'malformed', 'broken')")  # or what is meant to be one
     return definitions.join(trees_with_definitions, "tree", "left_semi")
 
 
@@ -83,9 +79,9 @@ def new_sets(lake: Lake, sets: DataFrame) -> DataFrame:
 
 
 def new_revisions(lake: Lake, history: DataFrame, keys: Sequence[tuple[str, str]]) -> DataFrame:
-    """The rows of the table `revisions` of the sources of lines, by the sources and lineages of these lines.
+    """The rows of the table `revisions` of the sources in `keys`, which are pairs of source and lineage.
 
-    Those of the lines are out of `history`, those of other lines of the sources are as they were.
+    The rows of these lines are those of `history`; the rows of other lines of the sources are as they were.
     """
     rows = history.where("position IS NOT NULL").select(*lake.schemas["revisions"].names)
     lines = lake.spark.createDataFrame(list(keys), LINE_SCHEMA)

@@ -42,7 +42,7 @@ class Lake:
         self.tables = {name: DeltaTable(path / name) for name in TABLES if has_table(path, name)}
 
     def read(self, name: str, sources: Collection[str] | None = None) -> DataFrame:
-        """The rows of a table; with `sources`, those of some sources of a table that is partitioned by source."""
+        """The rows of a table, or of some sources only where the table is partitioned by source."""
         schema = self.schemas[name]
         partitions = _partitions_of(sources)
         files = self.tables[name].file_uris(file_pruning_predicate=partitions) if name in self.tables else []
@@ -57,16 +57,13 @@ class Lake:
         return rows.withColumn("source", source).select(*schema.names)
 
     def missing(self, rows: DataFrame, name: str, *keys: str, rules_id: str = "") -> DataFrame:
-        """The rows whose keys a table lacks, with `rules_id` among its rows of these rules: what a stage has to do."""
+        """The rows whose keys a table does not have, or has only with other rules: what a stage has to do."""
         table = self.read(name)
         rows_of_rules = table.where(table.rules_id == rules_id) if rules_id else table
         return rows.join(rows_of_rules.select(*keys).distinct(), list(keys), "left_anti")
 
     def add(self, name: str, rows: DataFrame, rules_id: str = "") -> int:
-        """Add rows to a table, and return their number.
-
-        With `rules_id`, they replace all rows of a table that has none of these rules.
-        """
+        """Add rows to a table; where all its rows are of other rules, replace these. Returns the number of new rows."""
         if rules_id and name in self.tables:
             files_of_rules = self.tables[name].file_uris(file_pruning_predicate=[("rules_id", "=", rules_id)])
             if not files_of_rules:
@@ -74,7 +71,7 @@ class Lake:
         return self._commit(name, rows, "append")
 
     def replace(self, name: str, rows: DataFrame, sources: Collection[str] | None = None) -> int:
-        """Replace all rows of a table, or those of some sources, and return the number of the new ones."""
+        """Replace all rows of a table, or those of some sources. Returns the number of new rows."""
         return self._commit(name, rows, "overwrite", _partitions_of(sources))
 
     def compact(self) -> None:

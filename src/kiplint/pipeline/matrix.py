@@ -26,7 +26,8 @@ PAIR: Final = ["client_root", "broker_root"]
 def matrix(lake: Lake, rules: Rules) -> DataFrame:
     """The new rows of the table `matrix`: of the pairs of roots that were not negotiated yet.
 
-    Reads `revisions`, `sets`, `files`, `blobs` and `messages`. The key is (client_root, broker_root, api_key).
+    Reads `revisions`, `sets`, `files`, `blobs` and `messages`. The key is (client_root, broker_root, api_key), where a
+    root is the content of a release.
     """
     releases = lake.read("revisions").where("release IS NOT NULL").select("source", "root").distinct()
     releases = releases.join(lake.read("sets"), "root", "left_semi")

@@ -23,8 +23,7 @@ PATH: Final = "concat_ws('/', nullif(directory, ''), name)"
 def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
     """All rows of the table `spans` of some sources.
 
-    Reads `revisions`, `sets`, `files`, `messages`, `findings` and `changes`. The key is (source, lineage, key, first
-    step).
+    Reads `revisions`, `sets`, `files`, `messages`, `findings` and `changes`. Time is counted in steps (`number_steps`).
     """
     revisions = with_old_root(lake.read("revisions", sources), lake.read("sets"))
     steps = spread(number_steps(revisions), *LINE).persist()
@@ -45,7 +44,7 @@ def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
 
 
 def number_steps(revisions: DataFrame) -> DataFrame:
-    """The revisions whose root is not `old_root`, numbered along each line from 1 in `step`."""
+    """The revisions whose content is not that of the one before, numbered along their line from 1 in `step`."""
     line = Window.partitionBy(*LINE).orderBy("position")
     return revisions.where("NOT old_root <=> root").withColumn("step", F.row_number().over(line))
 
@@ -53,8 +52,8 @@ def number_steps(revisions: DataFrame) -> DataFrame:
 def span_key(type_column: str, *columns: str) -> Column:
     """An id that a finding or change has wherever its file lies, and whatever its message is called.
 
-    It is a digest of the rule, the message and some columns. An RPC is identified by its API key, any other message by
-    its name, or by the last name that it was given (`last_names`).
+    It is a digest of the rule, the message and some columns. An RPC counts by its API key, any other message by the
+    last of its names.
     """
     is_rpc = F.col(type_column).isin(*RPC_TYPES) & F.col("api_key").isNotNull()
     name = F.coalesce("last_name", "message_name")
@@ -79,12 +78,11 @@ def follow_renames(renames: Sequence[Row]) -> Iterator[Row]:
     import networkx as nx
 
     in_order = sorted(renames, key=itemgetter("time", "position"))
-    last_rename = {rename["new_name"]: index for index, rename in enumerate(in_order)}
     graph = nx.Graph([(rename["old_name"], rename["new_name"]) for rename in in_order])
     for names in nx.connected_components(graph):
-        last_name = max(names & last_rename.keys(), key=last_rename.__getitem__)
+        new_names = [rename["new_name"] for rename in in_order if rename["new_name"] in names]
         for name in names:
-            yield {"source": in_order[0]["source"], "message_name": name, "last_name": last_name}
+            yield {"source": in_order[0]["source"], "message_name": name, "last_name": new_names[-1]}
 
 
 def finding_spans(lake: Lake, steps: DataFrame, names: DataFrame) -> DataFrame:

@@ -37,12 +37,6 @@ SELECT s.source, s.lineage, s.position, s.old_commit, s.commit, s.old_release, s
   c.* EXCLUDE (old_root, root, rules_id, problem)
 FROM steps s JOIN changes c ON c.old_root = s.old_root AND c.root = s.root WHERE c.rule IS NOT NULL;
 
--- Which messages does each revision have, with which fields?
-CREATE VIEW set_messages AS
-SELECT f.source, f.lineage, f.position, f.commit, f.time, f.release, f.directory, f.path,
-  m.* EXCLUDE (rules_id, problem, layouts)
-FROM set_files f JOIN messages m ON m.blob = f.blob WHERE m.message_name IS NOT NULL;
-
 -- What do each release as a client and each release of its source as a broker agree on, by RPC?
 CREATE VIEW release_matrix AS
 WITH tagged AS (SELECT source, release, root, min(position) AS position FROM revisions WHERE release IS NOT NULL
