@@ -68,14 +68,13 @@ def attribute(spans: Sequence[Row], history: Sequence[Row]) -> Iterator[Row]:
 def find_bases(history: Iterable[Row], releases: Sequence[Release]) -> dict[str, Bases]:
     """By line and release: what the release descends from on the line."""
     positions: dict[str, dict[str, int]] = defaultdict(dict)  # by line and commit
-    locations: dict[str, str] = {}
+    locations: dict[str, str] = {}  # of repositories, by line
     for row in history:
         positions[row["lineage"]][row["commit"]] = row["position"]
         locations[row["lineage"]] = row["location"]
-    ancestry: list[list[str]] = []  # commits with their parents, after the parents
-    release_lines = {release.lineage for release in releases}
-    if len(positions) > 1:  # else git is not needed, as the releases are of the only line
-        for lineage in release_lines:
+    ancestry: list[list[str]] = []
+    if len(positions) > 1:  # else the releases are of the only line, and are their own bases
+        for lineage in {release.lineage for release in releases}:
             with suppress(SourceError, OSError):
                 objects = open_repository(locations[lineage])
                 options = ("--topo-order", "--reverse", "--parents")
@@ -90,8 +89,8 @@ def _bases_on(
 ) -> Bases:
     """What each release descends from on one line.
 
-    `positions` are those of the commits of the line, and `ancestry` has the id of each commit with those of its
-    parents, after the parents. A release of the line itself is its own base.
+    `positions` are those of the commits of the line. `ancestry` has lists of the id of a commit and those of its
+    parents, each after the lists of the parents. A release of the line itself is its own base.
     """
     last_positions = dict(positions)  # by commit: the last position that it descends from
     for commit, *parents in ancestry:
@@ -111,31 +110,42 @@ def _bases_on(
 
 
 def find_releases(spans: Sequence[Row], releases: Sequence[Release], bases: Mapping[str, Bases]) -> dict[int, Row]:
-    """By the index of a span: `first_release`, the first release that has it, and `fixed_release`, the next without it.
-
-    Spans that no release has are left out. The releases are in their order. What a release has is told by the spans of
-    its own line with the same key. Of several spans with that key on another line, it has the likeliest.
-    """
-    indexes: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))  # by key and line
+    """The columns `first_release` and `fixed_release` of spans that a release has, by the index of the span."""
+    spans_by_key: dict[tuple[str, str], dict[int, Row]] = defaultdict(dict)
     for index, span in enumerate(spans):
-        indexes[span["what"], span["key"]][span["lineage"]].append(index)
+        spans_by_key[span["what"], span["key"]][index] = span
     release_columns: dict[int, Row] = {}
-    for indexes_by_line in indexes.values():
-        spans_of_key = [spans[index] for line_indexes in indexes_by_line.values() for index in line_indexes]
-        for release, release_span in _releases_with(spans_of_key, releases):
-            for lineage, line_indexes in indexes_by_line.items():
-                base = bases[lineage][release]
-                ranks = {index: _rank(spans[index], release, base) for index in line_indexes}
-                candidates = [(rank, index) for index, rank in ranks.items() if rank is not None]
-                if candidates:
-                    _, likeliest = min(candidates)
-                    columns = {"first_release": release.name, "fixed_release": release_span["fixed_release"]}
-                    release_columns.setdefault(likeliest, columns)  # the first release counts
+    for spans_of_key in spans_by_key.values():
+        release_columns |= _releases_of_key(spans_of_key, releases, bases)
     return release_columns
 
 
-def _releases_with(spans: Sequence[Row], releases: Iterable[Release]) -> Iterator[tuple[Release, Row]]:
-    """The releases that have one of the spans on their own line, each with this span. A change is in one release."""
+def _releases_of_key(
+    spans: Mapping[int, Row], releases: Sequence[Release], bases: Mapping[str, Bases]
+) -> dict[int, Row]:
+    """The release columns of the spans of one finding or change, by their index.
+
+    A release has the finding if a span of its own line says so. On each other line, which may have several spans, it
+    has it from the likeliest of these.
+    """
+    spans_by_line: dict[str, dict[int, Row]] = defaultdict(dict)
+    for index, span in spans.items():
+        spans_by_line[span["lineage"]][index] = span
+    release_columns: dict[int, Row] = {}
+    for release, release_span in _releases_with(spans.values(), releases):
+        columns = {"first_release": release.name, "fixed_release": release_span["fixed_release"]}
+        for lineage, line_spans in spans_by_line.items():
+            base = bases[lineage][release]
+            ranks = {index: _rank(span, release, base) for index, span in line_spans.items()}
+            candidates = [(rank, index) for index, rank in ranks.items() if rank is not None]
+            if candidates:
+                _, likeliest = min(candidates)
+                release_columns.setdefault(likeliest, columns)  # the first release counts
+    return release_columns
+
+
+def _releases_with(spans: Iterable[Row], releases: Iterable[Release]) -> Iterator[tuple[Release, Row]]:
+    """The releases, in order, that have one of the spans on their own line, each with this span."""
     for release in releases:
         for span in spans:
             if span["lineage"] != release.lineage:
@@ -147,7 +157,10 @@ def _releases_with(spans: Sequence[Row], releases: Iterable[Release]) -> Iterato
 
 
 def _rank(span: Row, release: Release, base: ReleaseBase) -> tuple[int, int] | None:
-    """How likely a release that has the key of a span has this span, the least the likeliest; None if it cannot."""
+    """How likely a release has its finding or change from a span of another line: the least rank is the likeliest.
+
+    None where it cannot. `(DESCENDS, -7)`, which begins at position 7, comes before `(DESCENDS, -3)` and `(PICKED, 9)`.
+    """
     begin, end = span["introduced_position"], span["fixed_position"]
     if base.position is not None and begin <= base.position:
         is_new_change = span["what"] == "change" and begin >= base.first_new
@@ -159,7 +172,7 @@ def _rank(span: Row, release: Release, base: ReleaseBase) -> tuple[int, int] | N
 
 
 def _is_before(change: Row, releases: Sequence[Release], bases: Bases) -> bool:
-    """Whether a change came before the first release, by positions of its line, or by time without a base there."""
+    """Whether a change came before the first release: by position where this descends from the line, else by time."""
     if not releases:
         return False
     first = releases[0]

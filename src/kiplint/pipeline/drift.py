@@ -36,12 +36,17 @@ def drift(lake: Lake) -> DataFrame:
         .select("blob", "type", identity, "message_name", "api_key", "layouts")
     )
     is_upstream = F.col("source") == lake.upstream
+
+    # The messages of the newest revision of each fork
     fork_tips = (
         revisions.where(~is_upstream)
         .groupBy("source", "lineage")
         .agg(F.max_by("commit", "position").alias("commit"), F.max_by("root", "position").alias("root"))
     )
     fork_files = fork_tips.join(files, "root").select("source", "lineage", "commit", F.expr(PATH).alias("path"), "blob")
+    fork_messages = fork_files.join(messages, "blob")
+
+    # The layouts that upstream has or had, with the last revision and release that have each
     release = F.when(F.col("release").isNotNull(), F.struct("time", "release"))
     upstream_blobs = (
         revisions.where(is_upstream)
@@ -58,7 +63,6 @@ def drift(lake: Lake) -> DataFrame:
         .groupBy(*COUNTERPART, "message_name", "layout")
         .agg(F.max("last_revision").alias("last_revision"), F.max("last_release").alias("last_release"))
     )
-    fork_messages = fork_files.join(messages, "blob")
     return map_cogroups(fork_messages, upstream_layouts, find_drift, lake.schemas["drift"], *COUNTERPART)
 
 

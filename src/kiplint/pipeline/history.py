@@ -121,7 +121,7 @@ def read_histories(lines: Iterable[Row]) -> Iterator[Row]:
 
 
 def _history(line: Row) -> Iterator[Row]:
-    """The rows of one line. Only trees are listed that may differ from the one before and that the lake lacks."""
+    """The rows of `HISTORY` of one line. Git lists only trees that the lake lacks and that have other JSON files."""
     objects = open_repository(line["location"])
     roots = {row["git_tree"]: row["root"] for row in line["lake_roots"] or ()}
     known_ids = {*roots.values()}
@@ -132,6 +132,7 @@ def _history(line: Row) -> Iterator[Row]:
             root = roots[revision.git_tree]
         elif revision.has_changes or position == 0:
             root, sets = _root_and_sets(read_folders(objects, revision.git_tree), known_ids)
+        # else the root is that of the revision before
         roots[revision.git_tree] = root
         yield {
             **revision._asdict(),
@@ -144,9 +145,9 @@ def _history(line: Row) -> Iterator[Row]:
 
 
 def _root_and_sets(folders: FilesByFolder, known_ids: set[str]) -> tuple[str, list[dict[str, Any]] | None]:
-    """The root of a revision, and its `sets` as a row of `HISTORY` has them.
+    """The root of a revision, and its `sets` as a row of `HISTORY` has them: None where the root is in `known_ids`.
 
-    `known_ids` are the roots and trees of earlier rows and of the lake; those of this revision are added to them.
+    These are the roots and trees of earlier rows and of the lake; the root and the trees of this revision are added.
     """
     sets: list[dict[str, Any]] = []
     for path, named_blobs in folders:

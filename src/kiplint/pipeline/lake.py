@@ -94,7 +94,7 @@ class Lake:
         partition_columns = PARTITION_COLUMNS.get(name, [])
         rows.select(*self.schemas[name].names).write.partitionBy(*partition_columns).parquet(str(folder))
         actions = _add_actions(folder, partition_columns)
-        if actions or mode == "overwrite" or name not in self.tables:
+        if actions or mode == "overwrite" or name not in self.tables:  # else there is nothing to commit
             self._commit_files(name, actions, mode, partitions)
         if not actions:
             shutil.rmtree(folder)
@@ -116,9 +116,10 @@ class Lake:
 
 
 def _add_actions(folder: Path, partition_columns: list[str]) -> list[AddAction]:
-    """The actions that add the files of a folder which have rows to the table around it.
+    """The actions of Delta's log that add the files of a folder to the table in whose directory the folder is.
 
-    delta-rs makes the statistics of files that Spark wrote only for a whole table: the folder is one for a moment.
+    Files without rows are left out. delta-rs makes the statistics of files that Spark wrote only for a whole table, so
+    that the folder is one for a moment.
     """
     if not any(folder.rglob("*.parquet")):
         return []

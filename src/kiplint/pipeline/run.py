@@ -58,6 +58,7 @@ def run(
         all_lines = _join(old_lines, new_lines)
         upstream = _find_upstream(all_lines, upstream)
         lines = {key: line._replace(upstream=line.source == upstream, problem=None) for key, line in all_lines.items()}
+
         readable_lines, problems = _read_states(lines.values(), rules.id)
         changed_lines = [line for line in readable_lines if line != old_lines.get(line.key)]
         if changed_lines:
@@ -71,6 +72,7 @@ def run(
                 lake = Lake(path, spark, list(lines.values()), upstream)
                 problems |= run_stages(lake, changed_lines, unread_lines, rules, on_stage)
                 lake.compact()
+
         finished_lines = {line.key: line for line in changed_lines if line.key not in problems}
         final_lines = {**lines, **finished_lines}
         rows = {key: line._replace(problem=problems.get(key)) for key, line in final_lines.items()}
@@ -99,7 +101,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _remove_uncommitted_folders(path: Path) -> None:
-    """Remove the folders without files of their table: of runs that were killed, and those whose rows were replaced."""
+    """Remove each folder of a commit (`run-...`) that has no file of its table: a run was killed, or replaced them."""
     for name in TABLES:
         files = DeltaTable(path / name).file_uris() if has_table(path, name) else []
         for folder in (path / name).glob(f"{RUN_PREFIX}*"):
@@ -162,7 +164,9 @@ def _find_upstream(lines: Lines, name: str) -> str:
     if name and name not in sources:
         raise UsageError(f"--upstream {name} is none of the sources{did_you_mean(name, sources)}")
     old_upstreams = [line.source for line in lines.values() if line.upstream]
-    return name or [*old_upstreams, *sources][0]
+    if name:
+        return name
+    return old_upstreams[0] if old_upstreams else sources[0]
 
 
 def _read_states(lines: Iterable[Line], rules_id: str) -> tuple[list[Line], Problems]:

@@ -49,7 +49,8 @@ def command(
 ) -> int:
     """Read histories into a lake of tables, or bring one up to date.
 
-    Each distinct file, set and pair of neighbours is looked at once. After an interruption, run it again.
+    Each distinct file and set is checked once, and each distinct pair of revisions is compared once. After an
+    interruption, run it again.
     """
     need("pyspark", "deltalake", "pyarrow", "pandas")
     from kiplint.pipeline.run import run

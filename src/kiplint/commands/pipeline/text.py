@@ -61,7 +61,7 @@ def _json_value(value: object) -> object:
 def _write_table(title: str, rows: Rows) -> None:
     """Write a table below its title, fitted to the terminal."""
     color = use_color(sys.stdout)
-    cells = [[(cell(value), "") for value in row] for row in rows.values]
+    cells = [[(cell(value), "") for value in row] for row in rows.values]  # "" is no style
     lines = [paint(printable(title), BOLD, color)] if title else []
     lines += table(rows.columns, cells, color, width_of(sys.stdout)) or ["  none"]
     sys.stdout.writelines(f"{line}\n" for line in (*lines, ""))
