@@ -125,8 +125,8 @@ def _releases_of_key(
 ) -> dict[int, Row]:
     """The release columns of the spans of one finding or change, by their index.
 
-    A release has the finding if a span of its own line says so. On each other line, which may have several spans, it
-    has it from the likeliest of these.
+    A release has the finding or change if a span of its own line covers it. Which of the spans of another line is the
+    same one, is told by the likeliest `_rank`.
     """
     spans_by_line: dict[str, dict[int, Row]] = defaultdict(dict)
     for index, span in spans.items():

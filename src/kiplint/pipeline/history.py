@@ -217,11 +217,11 @@ def revisions(objects: Objects, lineage: str) -> list[Revision]:
 
 def tip(objects: Objects, branch: str) -> str:
     """The id of the newest commit of a branch. Raises SourceError where there is no such branch."""
-    commit = None if branch.startswith("-") else objects.find(f"{branch}^{{commit}}")
+    commit = None if branch.startswith("-") else objects.find(f"{branch}^{{commit}}")  # git would see an option
     if commit:
         return commit.id
-    names = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
-    raise SourceError(f"no such branch in {objects.where}: {branch}{did_you_mean(branch, names, numbered=False)}")
+    branches = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
+    raise SourceError(f"no such branch in {objects.where}: {branch}{did_you_mean(branch, branches, numbered=False)}")
 
 
 def _releases(objects: Objects, glob: str) -> list[Revision]:

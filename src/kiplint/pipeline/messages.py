@@ -69,7 +69,7 @@ def _suppressed_rules(data: bytes, rules: Rules) -> list[str]:
 
 
 def _message_columns(message: Message, suppressed_rules: list[str]) -> Row:
-    """The columns of a message."""
+    """The columns of the table `messages` that describe a message. Of the rules that it suppresses, it has the ids."""
     return {
         "message_name": message.name,
         "type": message.type,

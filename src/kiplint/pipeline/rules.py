@@ -40,5 +40,6 @@ class Rules(NamedTuple):
 
 @cache
 def _unpickle(pickled: bytes) -> Scopes:
+    """The rules by their scope, from `Rules.pickled`."""
     rules, all_rules = pickle.loads(pickled)
     return scopes_of(RuleSet(rules, all_rules))

@@ -30,6 +30,7 @@ def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
     changes = steps.join(lake.read("changes").where("rule IS NOT NULL"), ["old_root", "root"])
     names = last_names(changes)
     rows = finding_spans(lake, steps, names).unionByName(change_spans(changes, names), allowMissingColumns=True)
+    # A change has no step after it, nor has a finding that the newest revision has.
     with_begin = join_step(rows, steps, "first_step", "introduced", "inner")
     with_both_ends = spread(join_step(with_begin, steps, "step_after", "fixed", "left"), *LINE, "key").persist()
     endings = find_endings(lake, with_both_ends, changes)
@@ -134,9 +135,10 @@ def join_step(spans: DataFrame, steps: DataFrame, step_column: str, prefix: str,
 
 
 def find_endings(lake: Lake, spans: DataFrame, changes: DataFrame) -> DataFrame:
-    """How the spans of findings `ended`, by the files of the first revision without the finding.
+    """How the spans of findings `ended`: fixed, suppressed, message removed or version removed.
 
-    That are those with the path or the message of the finding. The key is (source, lineage, key, first_step).
+    The first revision without the finding tells: by its files with the path or the message of the finding, their ignore
+    comments, and the changes that the revision makes. The key is (source, lineage, key, first_step).
     """
     messages = lake.read("messages").select("blob", F.col("message_name").alias("new_message_name"), "ignores")
     new_files = (
