@@ -56,5 +56,5 @@ class Answers:
                 raise UsageError("a query is one SELECT, or SHOW TABLES, or DESCRIBE with a table: it only reads")
             return self.rows(sql)
         except duckdb.Error as error:
-            lines = [line for line in str(error).splitlines() if line.strip()]
-            raise UsageError(f"the query fails: {lines[0] if lines else ''}") from None
+            first_line, _, _ = str(error).strip().partition("\n")
+            raise UsageError(f"the query fails: {first_line}") from None

@@ -41,17 +41,17 @@ Bases = Mapping[Release, ReleaseBase]
 """What each release descends from on one line of history."""
 
 
-def attribute(spans: Sequence[Row], history: Sequence[Row]) -> Iterator[Row]:
+def attribute(locations: Mapping[tuple[str, str], str], spans: Sequence[Row], history: Sequence[Row]) -> Iterator[Row]:
     """The rows of the table `spans` of one source: its spans with their releases.
 
-    `history` has the revisions of the source: `lineage`, `position`, `commit`, `time`, `release` and `location`.
+    `locations` has the repositories by source and lineage, and `history` the revisions of the source.
     """
     releases = sorted(
         Release(row["position"], row["lineage"], row["release"], row["time"], row["commit"])
         for row in history
         if row["release"] is not None
     )
-    bases = find_bases(history, releases)
+    bases = find_bases(locations, history, releases)
     release_columns = find_releases(spans, releases, bases)
     no_release = {"first_release": None, "fixed_release": None}
     for index, span in enumerate(spans):
@@ -65,23 +65,24 @@ def attribute(spans: Sequence[Row], history: Sequence[Row]) -> Iterator[Row]:
         }
 
 
-def find_bases(history: Iterable[Row], releases: Sequence[Release]) -> dict[str, Bases]:
+def find_bases(
+    locations: Mapping[tuple[str, str], str], history: Iterable[Row], releases: Sequence[Release]
+) -> dict[str, Bases]:
     """By line and release: what the release descends from on the line."""
-    positions: dict[str, dict[str, int]] = defaultdict(dict)  # by line and commit
-    locations: dict[str, str] = {}  # of repositories, by line
+    positions: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)  # by source and lineage, then by commit
     for row in history:
-        positions[row["lineage"]][row["commit"]] = row["position"]
-        locations[row["lineage"]] = row["location"]
+        positions[row["source"], row["lineage"]][row["commit"]] = row["position"]
     ancestry: list[list[str]] = []
-    if len(positions) > 1:  # else the releases are of the only line, and are their own bases
-        for lineage in {release.lineage for release in releases}:
-            with suppress(SourceError, OSError):
-                objects = open_repository(locations[lineage])
-                options = ("--topo-order", "--reverse", "--parents")
-                commits = objects.run("rev-list", *options, *positions[lineage], "--")
-                ancestry += [line.split() for line in commits.splitlines()]
-        close()  # removes an unpacked bundle, as Spark keeps this process
-    return {lineage: _bases_on(lineage, positions[lineage], ancestry, releases) for lineage in positions}
+    release_lines = {release.lineage for release in releases}
+    for (source, lineage), commits in positions.items():
+        if lineage not in release_lines or len(positions) == 1:  # a release of the only line is its own base
+            continue
+        with suppress(SourceError, OSError):
+            objects = open_repository(locations[source, lineage])
+            output = objects.run("rev-list", "--topo-order", "--reverse", "--parents", *commits, "--")
+            ancestry += [line.split() for line in output.splitlines()]
+    close()  # removes an unpacked bundle, as Spark keeps this process
+    return {lineage: _bases_on(lineage, commits, ancestry, releases) for (_, lineage), commits in positions.items()}
 
 
 def _bases_on(

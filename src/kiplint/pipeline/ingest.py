@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
-from kiplint.pipeline.history import BLOBS_PER_REQUEST, HISTORY, Line, read_blobs, read_histories
+from kiplint.pipeline.history import HISTORY, Line, read_blobs, read_histories
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.rows import map_rows
 
@@ -52,14 +52,14 @@ def list_histories(lake: Lake, lines: Sequence[Line]) -> DataFrame:
     lake_roots = F.collect_set(F.struct("git_tree", "root")).alias("lake_roots")
     roots_by_line = revisions.groupBy("source", "lineage").agg(lake_roots)
     tasks = rows.join(roots_by_line, ["source", "lineage"], "left").repartition(len(lines), "source", "lineage")
-    return map_rows(tasks, read_histories, cast(StructType, StructType.fromDDL(HISTORY)), 64)
+    return map_rows(tasks, read_histories, cast(StructType, StructType.fromDDL(HISTORY)))
 
 
 def new_blobs(lake: Lake, files: DataFrame) -> DataFrame:
     """The new rows of the table `blobs`, each read from one of the repositories that have it. The key is (blob)."""
     repositories = files.groupBy("blob").agg(F.min("location").alias("location"))
     missing_blobs = lake.missing(repositories, "blobs", "blob").repartition("location")
-    return map_rows(missing_blobs, read_blobs, lake.schemas["blobs"], BLOBS_PER_REQUEST)
+    return map_rows(missing_blobs, read_blobs, lake.schemas["blobs"])
 
 
 def new_files(lake: Lake, files: DataFrame) -> DataFrame:

@@ -33,7 +33,7 @@ def messages(lake: Lake, rules: Rules) -> DataFrame:
     definitions = lake.read("files").select("blob").distinct()
     new_definitions = lake.missing(definitions, "messages", "blob", rules_id=rules.id)
     texts = new_definitions.join(lake.read("blobs").select("blob", "data"), "blob")
-    return map_rows(spread(texts), partial(describe_texts, rules), lake.schemas["messages"], 200)
+    return map_rows(spread(texts), partial(describe_texts, rules), lake.schemas["messages"])
 
 
 def describe_texts(rules: Rules, texts: Iterable[Row]) -> Iterator[Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 """The values of a row by column; columns that a row lacks are null."""
+BATCH_ROWS: Final = 200
 
 
 def spread(rows: DataFrame, *keys: str) -> DataFrame:
@@ -25,15 +26,13 @@ def spread(rows: DataFrame, *keys: str) -> DataFrame:
     return rows.repartition(partition_count, *keys)
 
 
-def map_rows(
-    rows: DataFrame, function: Callable[[Iterable[Row]], Iterable[Row]], schema: StructType, batch_size: int
-) -> DataFrame:
-    """The rows that a function makes of all rows of a partition; `batch_size` of them are in memory at once."""
+def map_rows(rows: DataFrame, function: Callable[[Iterable[Row]], Iterable[Row]], schema: StructType) -> DataFrame:
+    """The rows that a function makes of all rows of a partition, which are sent in batches."""
     arrow_schema = _arrow_schema(schema)
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         results = iter(function(row for batch in batches for row in batch.to_pylist()))
-        while batch_rows := list(islice(results, batch_size)):
+        while batch_rows := list(islice(results, BATCH_ROWS)):
             yield pa.RecordBatch.from_pylist(batch_rows, arrow_schema)
 
     return rows.mapInArrow(run, schema)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Final, cast
 
@@ -35,13 +36,9 @@ def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
     with_both_ends = spread(join_step(with_begin, steps, "step_after", "fixed", "left"), *LINE, "key").persist()
     endings = find_endings(lake, with_both_ends, changes)
     with_endings = with_both_ends.join(endings, [*LINE, "key", "first_step"], "left")
-    locations = lake.spark.createDataFrame(
-        [(line.source, line.lineage, line.location) for line in lake.lines],
-        "source STRING, lineage STRING, location STRING",
-    )
-    history = revisions.join(F.broadcast(locations), LINE)
-    history = history.select(*LINE, "position", "commit", "time", "release", "location")
-    return map_cogroups(with_endings, history, attribute, lake.schemas["spans"], "source")
+    history = revisions.select(*LINE, "position", "commit", "time", "release")
+    locations = {line.key: line.location for line in lake.lines}
+    return map_cogroups(with_endings, history, partial(attribute, locations), lake.schemas["spans"], "source")
 
 
 def number_steps(revisions: DataFrame) -> DataFrame:
