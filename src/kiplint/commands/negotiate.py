@@ -11,13 +11,14 @@ import typer
 from kiplint.cli.options import FormOption, RepositoryOption
 from kiplint.cli.output import present
 from kiplint.compat.broker_versions import offered_set, read_broker_versions
-from kiplint.compat.negotiation import TROUBLE, Exchange, Negotiation, RpcRow
+from kiplint.compat.negotiation import Exchange, Negotiation, RpcRow
 from kiplint.compat.negotiation import negotiate as agree
 from kiplint.compat.roles import TITLES
-from kiplint.compat.tree import load_rpcs, unparsable_files
+from kiplint.compat.tree import Tree, load_rpcs, unparsable_files
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.limits import TEXT_BYTES
+from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import RunResult, Status, Verdict, set_titles
 from kiplint.render.table import BOLD, DIM, SEVERITY, WIDTH, Cell, fold, table, title, verdict_lines, width_of
 from kiplint.sources.disk import STDIN, read_input
@@ -80,17 +81,15 @@ class NegotiationResult(RunResult, frozen=True):
     def verdict(self) -> Verdict:
         """`2.8.0 clients work with 4.1.0 brokers: 52 of 52 RPCs that both use.`, and the RPCs that do not, with why."""
         client, *brokers = set_titles(self.document.client, *self.document.brokers)
-        rows = [
-            row
-            for row in self.document.rpcs
-            if row.in_trouble or (not row.between_nodes and row.status in (*TROUBLE, "agreed"))
-        ]
-        bad = [row for row in rows if row.in_trouble]
-        verb = "work" if not bad else "do not work" if len(bad) == len(rows) else "work in part"
+        failing_rows = [row for row in self.document.rpcs if row.in_trouble]
+        agreed = sum(row.status == "agreed" and not (row.between_nodes or row.in_trouble) for row in self.document.rpcs)
+        verb = "work"
+        if failing_rows:
+            verb = "work in part" if agreed else "do not work"
         return Verdict.of(
             f"{client} clients {verb} with {join_words(brokers)} brokers: "
-            f"{len(rows) - len(bad)} of {plural(len(rows), 'RPC')} that both use.",
-            [f"{row.name}: {row.message}" for row in bad],
+            f"{agreed} of {plural(agreed + len(failing_rows), 'RPC')} that both use.",
+            [f"{row.name}: {row.message}" for row in failing_rows],
         )
 
 
@@ -105,20 +104,24 @@ def negotiate(
     """
     if not brokers:
         raise UsageError("negotiate takes a client and at least one broker")
-    tree = load_rpcs(client, repository)
-    trees, named_sets, notes = [tree], [], []
+    client_tree = load_rpcs(client, repository)
+    broker_trees: list[Tree] = []
+    broker_sets: list[tuple[str, SchemaSet]] = []
+    notes: list[str] = []
     for broker in brokers:
         name = os.fspath(broker)
-        if name == STDIN or (os.path.isfile(name) and not name.lower().endswith((".json", *ARCHIVES))):
+        is_tool_output = os.path.isfile(name) and not name.lower().endswith((".json", *ARCHIVES))
+        if name == STDIN or is_tool_output:
             text = read_input(name, TEXT_BYTES).decode(errors="replace")
             offers, errors = read_broker_versions("standard input" if name == STDIN else name, text)
-            named_sets += [(address, offered_set(rows, tree.main)) for address, rows in offers.items()]
+            broker_sets += [(address, offered_set(rpcs, client_tree.main)) for address, rpcs in offers.items()]
             notes += [f"warning: {address} is left out: {error}" for address, error in errors.items()]
         else:
-            trees.append(load_rpcs(name, repository))
-            named_sets.append((trees[-1].name, trees[-1].main))
-    negotiation = agree((tree.name, tree.main), named_sets, unstable=unstable)
-    unreadable = unparsable_files(*trees)
+            broker_tree = load_rpcs(name, repository)
+            broker_trees.append(broker_tree)
+            broker_sets.append((broker_tree.name, broker_tree.main))
+    negotiation = agree((client_tree.name, client_tree.main), broker_sets, unstable=unstable)
+    unreadable = unparsable_files(client_tree, *broker_trees)
     status: Status = "error" if unreadable or notes else "findings" if negotiation.in_trouble else "ok"
     return NegotiationResult(document=negotiation, status=status, unparsable=unreadable, notes=tuple(notes))
 
@@ -132,13 +135,16 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
         rows = [[(label, DIM), (text, "")] for label, text in _connection(exchange)]
         lines = table((), rows, color, min(WIDTH, width or WIDTH))
         sections.append([title(f"Connection to {exchange.broker}", color), *lines])
-    several = len(negotiation.brokers) > 1
-    brokers = (*negotiation.brokers, "usable") if several else ("broker",)
+
+    has_usable = len(negotiation.brokers) > 1  # of one broker, that is what client and broker share
+    brokers = (*negotiation.brokers, "usable") if has_usable else ("broker",)
     head = ("key", "RPC", "client", *brokers, "version", "headers", "")
-    cells = [_cells(row, several) for row in sorted(negotiation.rpcs, key=lambda row: not row.in_trouble)]
-    key = fold("  headers: of request and response; +id where the request carries ClientInstanceId", width, color, DIM)
+    sorted_rows = sorted(negotiation.rpcs, key=lambda row: not row.in_trouble)
+    cells = [_cells(row, has_usable=has_usable) for row in sorted_rows]
+    legend = "  headers: of request and response; +id where the request carries ClientInstanceId"
     if cells:
-        sections.append([title("All RPCs", color), *table(head, cells, color, width), *key])
+        lines = table(head, cells, color, width)
+        sections.append([title("All RPCs", color), *lines, *fold(legend, width, color, DIM)])
     out.write("\n\n".join("\n".join(section) for section in sections) + "\n")
 
 
@@ -160,21 +166,28 @@ def _connection(exchange: Exchange) -> Iterator[tuple[str, str]]:
             "NodeId (KIP-1242, once bootstrapped)": exchange.node_id,
         }
         for label, is_sent in (("sent", True), ("not sent", False)):
-            if names := [name for name, flag in fields.items() if flag is is_sent]:
+            names = [name for name, is_field_sent in fields.items() if is_field_sent == is_sent]
+            if names:
                 yield label, ", ".join(names)
     if exchange.checked:
         yield "instance id", "every request must carry it in header 3; SaslHandshake is exempt (KIP-1313)"
 
 
-def _cells(row: RpcRow, several: bool) -> list[Cell]:
+def _cells(row: RpcRow, *, has_usable: bool) -> list[Cell]:
+    """The cells of an RPC: key, name, versions of the client, of each broker and usable ones, the chosen one, headers
+    and remarks.
+    """
     remarks = ["between brokers"] if row.between_nodes else []
-    remarks += [row.message or row.status.replace("-", " ")] if row.message or row.status != "agreed" else []
-    remarks += ["deprecated"] if row.deprecated else []
+    if row.message or row.status != "agreed":
+        remarks.append(row.message or row.status.replace("-", " "))
+    if row.deprecated:
+        remarks.append("deprecated")
     headers = "" if row.request_header is None else f"{row.request_header}, {row.response_header}"
+    versions = [row.client, *(broker.versions for broker in row.brokers), *([row.usable] if has_usable else [])]
     return [
-        *((text, "") for text in (str(row.api_key), row.name, row.client or "-")),
-        *((broker.versions or "-", "") for broker in row.brokers),
-        *([(row.usable or "-", "")] if several else []),
+        (str(row.api_key), ""),
+        (row.name, ""),
+        *((text or "-", "") for text in versions),
         ("-" if row.chosen is None else str(row.chosen), BOLD),
         (headers + (" +id" if row.instance_id else ""), ""),
         ("; ".join(remarks), SEVERITY["error"] if row.in_trouble else DIM),

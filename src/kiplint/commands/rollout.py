@@ -21,7 +21,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.render.markdown import write_table, write_verdict
 from kiplint.render.report import Report, Verdict
-from kiplint.render.table import BOLD, SEVERITY, Cell, paint, table, verdict_lines, width_of
+from kiplint.render.table import BOLD, SEVERITY, Cell, table, verdict_lines, width_of
 from kiplint.text.lines import decode_text
 from kiplint.text.tree import Locator
 
@@ -92,9 +92,11 @@ class RolloutResult(Report, frozen=True, kw_only=True):
         """How far the rollout is, what is wrong, and the command that writes what is missing."""
         rows, header = self.document.rpcs, self.document.header
         wrong = [f"{row.name}: {row.message}" for row in rows if row.status == "wrong"]
-        directory = next((name for name in self.sets[:1] if os.path.isdir(name)), "PATH")
-        has_step = header == 3 and any(row.status == "missing" for row in rows)
-        step = f"`kiplint migrate kip-1313 {directory}` writes what is missing." if has_step else ""
+        step = ""
+        if header == 3 and any(row.status == "missing" for row in rows):
+            head = self.sets[0]
+            directory = head if os.path.isdir(head) else "PATH"
+            step = f"`kiplint migrate kip-1313 {directory}` writes what is missing."
         return Verdict.of(closing(rows, header), wrong, step)
 
 
@@ -106,34 +108,34 @@ def rollout(
     The first of two sets is the release before. The status is `findings` while any is unstable, missing or wrong.
     Raises UsageError and SourceError as `diff` does.
     """
-    sets = sets or (".",)
-    if len(sets) > 2:
+    *base_names, head_name = [os.fspath(name) for name in sets] or ["."]
+    if len(base_names) > 1:
         raise UsageError(f"rollout takes one set, or a base and a head, not {len(sets)} sets")
-    names = [os.fspath(name) for name in sets]
-    configuration = configure(names[-1])
-    head = load(names[-1], repository, configuration.keeps)
-    base = load(names[0], repository, configuration.keeps) if len(names) == 2 else None
+    base_name = base_names[0] if base_names else ""
+    configuration = configure(head_name)
+    head = load(head_name, repository, configuration.keeps)
+    base = load(base_name, repository, configuration.keeps) if base_name else None
     rule_set = configuration.rules()
     rules = rollout_rules(header, configuration.config, rule_set.all_rules)
-    old = names[0] if base else ""
-    releases = releases_of(configuration, old, [os.fspath(name) for name in released], repository, names[-1])
+    release_names = [os.fspath(name) for name in released]
+    releases = releases_of(configuration, base_name, release_names, repository, head_name)
+
     rows = tuple(rollout_of_trees(head, base, header, rules, releases))
     has_failures = any(row.status in FAILING for row in rows)
     unreadable = unparsable_files(head, base)
-    sources = {**(base.sources if base else {}), **head.sources}
-    findings = findings_of(rows, sources)
+    sources = {**base.sources, **head.sources} if base else head.sources
     return RolloutResult(
-        findings=findings,
+        findings=findings_of(rows, sources),
         files=len(head.sources),
         messages=len(rows),
         sources=sources,
         status="error" if unreadable else "findings" if has_failures else "ok",
-        sets=tuple(reversed(names)),
+        sets=(head_name, *base_names),
         rules=rule_set.by_id,
         paths=tuple(head.sources),
         unparsable=unreadable,
         document=rollout_document(rows, header),
-        notes=tuple(releases_note(releases, old)),
+        notes=releases_note(releases, base_name),
     )
 
 
@@ -149,7 +151,8 @@ def findings_of(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tup
         if not row.rule:
             continue
         locator = Locator(decode_text(sources.get(row.path, b"")))
-        pointer = row.pointer if locator.node(row.pointer) is not locator.root else ""
+        is_in_file = locator.node(row.pointer) is not locator.root  # a missing property has no position
+        pointer = row.pointer if is_in_file else ""
         finding = Finding(
             rule=row.rule,
             severity=row.severity,
@@ -171,25 +174,30 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     width = width_of(out)
     rows = map(_cells, _sorted(result.document.rpcs))
     lines = table((*COLUMNS, ""), rows, color, width, indent="", code=BOLD)
-    lines = lines or [paint("  ".join(COLUMNS), BOLD, color)]
     out.write("\n".join([*lines, "", *verdict_lines(result.verdict, width, color)]) + "\n")
 
 
 def write_markdown(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     """Write how many RPCs there are of each status, and the table."""
     write_verdict(result.verdict, out)
-    rows = ([cell or " " for cell, _ in _cells(row)] for row in _sorted(result.document.rpcs))
+    rows = ([text or " " for text, _ in _cells(row)] for row in _sorted(result.document.rpcs))
     write_table((*COLUMNS, "what"), rows, out)
 
 
 def _sorted(rows: Iterable[RolloutRow]) -> list[RolloutRow]:
-    """The wrong rows first, then the missing and the unstable ones."""
-    return sorted(rows, key=lambda row: (-FAILING.index(row.status) if row.status in FAILING else 1, row.name))
+    """The wrong rows first, then the missing, the unstable, and all others; each by name."""
+    worst_first = FAILING[::-1]
+
+    def order(row: RolloutRow) -> tuple[int, str]:
+        return worst_first.index(row.status) if row.status in FAILING else len(FAILING), row.name
+
+    return sorted(rows, key=order)
 
 
 def _cells(row: RolloutRow) -> list[Cell]:
+    """The cells of the columns, and the message."""
     headers = ", ".join(f"{versions}: {header}" for versions, header in row.header_versions.items())
     color = SEVERITY["error"] if row.status in FAILING else ""
-    texts = str(row.api_key), row.base_versions, row.versions, headers, row.message
-    key, *others = ((text, "") for text in texts)
-    return [(row.name, ""), key, (row.status, color), *others]
+    before_status = [(row.name, ""), (str(row.api_key), "")]
+    after_status = [(text, "") for text in (row.base_versions, row.versions, headers, row.message)]
+    return [*before_status, (row.status, color), *after_status]

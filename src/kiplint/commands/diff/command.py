@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import ChainMap, Counter
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
@@ -28,7 +28,7 @@ from kiplint.cli.options import (
     severities,
 )
 from kiplint.cli.output import report
-from kiplint.compat.change import MessagePair
+from kiplint.compat.change import Change, MessagePair
 from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding, breaks_in_words, classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.released import Releases, releases_note, releases_of
@@ -155,7 +155,7 @@ class DiffResult(Report, frozen=True):
     @property
     def verdict(self) -> Verdict:
         """`4.1.0 against 4.0.0: 1 change breaks wire and 4 nothing.`, and the worst of what breaks."""
-        old, new = set_titles(*self.sets[:2])
+        old, new = set_titles(*self.sets)
         breaking = sorted(
             (change for change in self.changes if change.breaks != "none"),
             key=lambda change: (BREAKS.index(change.breaks), SEVERITIES.index(change.severity)),
@@ -202,25 +202,28 @@ def diff(
     Raises UsageError for mistakes in the arguments, the configuration or a pack, and SourceError if a set cannot be
     opened.
     """
-    grave = breaks_of(fail_on_breaks)
-    old, new, *older = (os.fspath(name) for name in (old, new, *also))
-    configuration = configure(new, select=select, ignore=ignore, severity=severity, config=config, isolated=isolated)
+    failing_breaks = breaks_of(fail_on_breaks)
+    old_name, new_name, *older_names = (os.fspath(name) for name in (old, new, *also))
+    configuration = configure(
+        new_name, select=select, ignore=ignore, severity=severity, config=config, isolated=isolated
+    )
     rules, keeps = configuration.rules(), configuration.keeps
-    before = load_base(old, repository, keeps)
-    trees = [before, *(load(path, repository, keeps) for path in (new, *older))]
-    if not _single_file(*trees[:2]):
-        require_counterparts(*trees[:2])
+    before = load_base(old_name, repository, keeps)
+    after, *older = (load(name, repository, keeps) for name in (new_name, *older_names))
+    if not _single_file(before, after):
+        require_counterparts(before, after)
+
     releases = None
     notes: tuple[str, ...] = ()
     if released or configuration.config.released:
-        releases = releases_of(configuration, old, [*(os.fspath(name) for name in released)], repository, new)
-        notes = releases_note(releases, old)
-    result = compare((old, new), trees, rules, grave, messages, releases, role)
+        releases = releases_of(configuration, old_name, [os.fspath(name) for name in released], repository, new_name)
+        notes = releases_note(releases, old_name)
+    result = compare(before, after, rules, older, failing_breaks, messages, releases, role)
     return replace(result, notes=notes)
 
 
 def breaks_of(texts: Iterable[str]) -> set[str]:
-    """The words of lists with commas. Raises UsageError for a word that names nothing that a change can break."""
+    """The words of texts such as `wire,storage`. Raises UsageError for what no change breaks."""
     names = {*comma_parts(texts)}
     for name in sorted(names - {*BREAKS}):
         hint = did_you_mean(name, BREAKS) or f": {', '.join(BREAKS)}"
@@ -229,55 +232,66 @@ def breaks_of(texts: Iterable[str]) -> set[str]:
 
 
 def compare(
-    paths: Sequence[str],
-    trees: Sequence[Tree],
+    before: Tree,
+    after: Tree,
     rules: RuleSet,
-    grave: Collection[str] = GRAVE,
+    older: Sequence[Tree] = (),
+    failing_breaks: Collection[str] = GRAVE,
     globs: Collection[str] = (),
     releases: Releases | None = None,
     role: Role | None = None,
 ) -> DiffResult:
-    """The result for a base, a head, and older sets; `globs` and the `role` select messages."""
-    before, after, *older = trees
+    """The result for a base, a head, and older sets whose tags must not be reused.
+
+    The status is `findings` when a change breaks one of `failing_breaks`, such as `wire`. With `globs`, such as
+    `*Offset*`, and a `role`, only changes of matching messages count.
+    """
     is_selected = _selector(globs, before, after)
-    single = _single_file(before, after)
-    own_ids = {id(message) for message in single.messages} if single else set()
+    single_file = _single_file(before, after)
+    ids_in_file = {id(message) for message in single_file.messages} if single_file else set()
+
+    def is_reported(change: Change) -> bool:
+        messages = [message for message in change.messages if message]
+        if role and not any(_concerns(message, role) for message in messages):
+            return False
+        if single_file and not any(id(message) in ids_in_file for message in messages):
+            return False
+        return any(map(is_selected, messages))
+
     too_large: list[TooLargeError] = []
-    differences = [
-        change
-        for change in compare_trees(before, after, older, releases, too_large)
-        if any(map(is_selected, change.messages))
-        and (not role or any(_concerns(message, role) for message in change.messages if message))
-        and (not single or any(id(message) in own_ids for message in change.messages))
-    ]
-    old_sources = dict(ChainMap(*(dict(tree.sources) for tree in (before, *older))))
-    pairs = classify(differences, rules, old_sources, after.sources)
-    findings = tuple(finding for _, finding in pairs)
-    failing = any(finding.breaks in grave or finding.severity == "error" for finding in findings)
+    changes = filter(is_reported, compare_trees(before, after, older, releases, too_large))
+    # Of files with the same path, the base's counts.
+    old_sources = {path: data for tree in reversed([before, *older]) for path, data in tree.sources.items()}
+    classified_changes = classify(list(changes), rules, old_sources, after.sources)
+    findings = tuple(finding for _, finding in classified_changes)
+    is_failing = any(finding.breaks in failing_breaks or finding.severity == "error" for finding in findings)
     unparsable = tuple(dict.fromkeys((*unparsable_files(before, after), *(error.file for error in too_large))))
     return DiffResult(
         findings=findings,
         files=len(after.sources),
-        messages=sum(map(is_selected, (single or after).messages)),
+        messages=sum(map(is_selected, (single_file or after).messages)),
         sources={**before.sources, **after.sources},
-        status="error" if unparsable else "findings" if failing else "ok",
-        sets=tuple(paths),
+        status="error" if unparsable else "findings" if is_failing else "ok",
+        sets=(before.name, after.name),
         rules=rules.by_id,
         paths=tuple(after.sources),
         unparsable=unparsable,
         harmless=("info",),
-        pairs=tuple(change.messages for change, _ in pairs),
+        pairs=tuple(change.messages for change, _ in classified_changes),
     )
 
 
-def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Message | None], bool]:
-    """The test whether a message or its RPC matches one of the globs. Raises UsageError for a glob without a match."""
+def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Message], bool]:
+    """The test whether a message or its RPC matches one of the globs; without any all do.
 
-    def matches(message: Message | None, glob: str) -> bool:
-        return message is not None and any(fnmatchcase(name, glob) for name in (message.name, message.base_name))
+    Raises UsageError for a glob that matches nothing.
+    """
+
+    def matches(message: Message, glob: str) -> bool:
+        return fnmatchcase(message.name, glob) or fnmatchcase(message.base_name, glob)
 
     for glob in globs:
-        if not any(matches(message, glob) for tree in (before, after) for message in tree.messages):
+        if not any(matches(message, glob) for message in (*before.messages, *after.messages)):
             names = {name for message in after.messages for name in (message.name, message.base_name)}
             hint = did_you_mean(glob, names)
             raise UsageError(f"--message {glob}: neither of the two has such a message{hint}")
@@ -293,10 +307,12 @@ def _concerns(message: Message, role: Role) -> bool:
     if not message.is_rpc:
         return message.type == "header" or (message.type == "data" and bool(message.schemas.rpcs))
     request = message if message.type == "request" else partner(message)
-    return role == "broker" or not request or not request.listeners or "broker" in request.listeners
+    if role == "broker" or request is None or not request.listeners:
+        return True
+    return "broker" in request.listeners
 
 
 def _single_file(before: Tree, after: Tree) -> Tree | None:
-    """The side that is a single file where the other is not: the rest of the other side is not missing from it."""
-    single = [tree for tree in (before, after) if tree.name == STDIN or tree.name.lower().endswith(".json")]
-    return single[0] if len(single) == 1 else None
+    """The side that is a single file where the other one is not: what else that one has is not missing from it."""
+    single_files = [tree for tree in (before, after) if tree.name == STDIN or tree.name.lower().endswith(".json")]
+    return single_files[0] if len(single_files) == 1 else None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
-from itertools import groupby, islice, zip_longest
+from itertools import islice, zip_longest
 from typing import Final, TextIO
 
 from kiplint.commands.diff.command import DiffResult
@@ -24,82 +24,105 @@ MOST_LAYOUTS: Final = 6
 MOST_FIELDS: Final = 1_500
 """How many fields a message may have that is shown side by side."""
 
-Entry = tuple[ChangeFinding, MessagePair]
+ChangeEntry = tuple[ChangeFinding, MessagePair]
 """A change, and its message before and after."""
 
 
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write the page, the RPCs with the worst breaks first."""
     rules = sorted({change.rule for change in result.changes})
-    kinds = [breaks for breaks in BREAKS if any(change.breaks == breaks for change in result.changes)]
+    breaks = [kind for kind in BREAKS if any(change.breaks == kind for change in result.changes)]
     unparsable = ", ".join(result.unparsable)
     warnings = [Text(f"Cannot be read, so not compared: {unparsable}", "error")] if unparsable else []
-    entries = list(_entries([*zip(result.changes, result.pairs, strict=True)]))
-    filters = (Filter("breaks", kinds), Filter("rule", rules)) if entries else None
-    old, new = set_titles(*result.sets[:2])
-    blocks = entries or [Text("Nothing changed.")]
-    section = Section("changes", "Changes", [*warnings, *blocks], filters)
+    entries = [*_entries(zip(result.changes, result.pairs, strict=True))]
+    filters = (Filter("breaks", breaks), Filter("rule", rules)) if entries else None
+    section = Section("changes", "Changes", [*warnings, *(entries or [Text("Nothing changed.")])], filters)
+    old, new = set_titles(*result.sets)
     write_page(out, command="diff", title=f"{old} to {new}", verdict=result.verdict, sections=[section])
 
 
-def _entries(changes: Sequence[Entry]) -> Iterator[Block]:
+def _entries(changes: Iterable[ChangeEntry]) -> Iterator[Block]:
     """An entry for each RPC, and for each message outside of RPCs."""
 
-    def order(entry: Entry) -> tuple[str, int, str, str]:
+    def order(entry: ChangeEntry) -> tuple[int, str, str, str]:
         change, _ = entry
-        return change.rpc, BREAKS.index(change.breaks), change.message_type, change.rule
+        return BREAKS.index(change.breaks), change.rpc, change.message_type, change.rule
 
-    groups = [list(group) for _, group in groupby(sorted(changes, key=order), key=lambda entry: entry[0].rpc)]
-    groups.sort(key=lambda group: (BREAKS.index(group[0][0].breaks), group[0][0].rpc))
-    for number, group in enumerate(groups):
+    groups: defaultdict[str, list[ChangeEntry]] = defaultdict(list)
+    for change, messages in sorted(changes, key=order):
+        groups[change.rpc].append((change, messages))
+    for number, (name, group) in enumerate(groups.items()):
         counts = Counter(change.breaks for change, _ in group)
-        first, (old, new) = group[0]
+        rules = dict.fromkeys(change.rule for change, _ in group)
+        _, (old, new) = group[0]
         message = new or old
         yield PageEntry(
             anchor=f"change-{number}",
-            name=first.rpc,
+            name=name,
             note="" if message is None or message.api_key is None else f"key {message.api_key}",
             tags=[
-                Cell(f"{counts[what]} {what}" if what in LOOKS else f"{counts[what]} added", LOOKS.get(what, ""))
-                for what in BREAKS
-                if counts[what]
+                Cell(f"{counts[kind]} {kind}" if kind in LOOKS else f"{counts[kind]} added", LOOKS.get(kind, ""))
+                for kind in BREAKS
+                if counts[kind]
             ],
-            values={"breaks": " ".join(counts), "rule": " ".join(dict.fromkeys(change.rule for change, _ in group))},
-            blocks=[*(block for change, _ in group for block in _change(change)), *_layouts(group)],
+            values={"breaks": " ".join(counts), "rule": " ".join(rules)},
+            blocks=[*(block for change, _ in group for block in _paragraphs(change)), *_layout_tables(group)],
         )
 
 
-def _change(change: ChangeFinding) -> Iterator[Block]:
+def _paragraphs(change: ChangeFinding) -> Iterator[Block]:
+    """What changed, what it breaks and where, the rule, and the proof."""
     yield Text(change.message, f"message {change.severity}")
     breaks = "" if change.breaks == "none" else f"Breaks {change.breaks}. "
     yield Text(f"{breaks}{change.path}:{change.line}:{change.column}", "small")
     yield Text(change.rule, "small", change.url)
-    yield from (Text(f"Proof: {sentence(example)}.", "proof") for example in change.proof)
+    for example in change.proof:
+        yield Text(f"Proof: {sentence(example)}.", "proof")
 
 
-def _layouts(group: Sequence[Entry]) -> Iterator[Block]:
-    """The layouts of the versions whose bytes change, before and after."""
-    pairs: dict[tuple[str, int], tuple[Message, Message]] = {}
+def _layout_tables(group: Iterable[ChangeEntry]) -> Iterator[Block]:
+    """The layouts before and after of the first versions whose bytes change, side by side."""
+    messages_by_version: dict[tuple[str, int], tuple[Message, Message]] = {}
     for change, (old, new) in group:
         version = VersionRange.of_text(change.versions).lowest
         if change.breaks in GRAVE and old and new and version in old.valid and version in new.valid:
-            pairs.setdefault((change.message_name, version), (old, new))
-    for (name, version), (old, new) in islice(pairs.items(), MOST_LAYOUTS):
-        rows = sides(old, new, version)
+            messages_by_version[change.message_name, version] = old, new
+    for (name, version), (old, new) in islice(messages_by_version.items(), MOST_LAYOUTS):
+        rows = _layout_rows(old, new, version)
         if any(row.look for row in rows):
             yield Table(f"{name} {version}", ("before", "bytes", "after", "bytes"), rows, "sides")
 
 
-def sides(old: Message, new: Message, version: int) -> list[Row]:
+def _layout_rows(old: Message, new: Message, version: int) -> list[Row]:
     """The layouts of a version in both sets, row by row; empty for messages that are too large or recursive."""
-    if old.cycles or new.cycles or max(unfolded_size(side, MOST_FIELDS)[0] for side in (old, new)) > MOST_FIELDS:
+    is_too_large = any(unfolded_size(message, MOST_FIELDS)[0] > MOST_FIELDS for message in (old, new))
+    if old.cycles or new.cycles or is_too_large:
         return []
-    was, now = ([*lines(layout(message, version))] for message in (old, new))
+    old_lines, new_lines = ([*lines(layout(message, version))] for message in (old, new))
+    matcher = SequenceMatcher(None, old_lines, new_lines, autojunk=False)
     rows = []
-    for what, low, high, start, stop in SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
-        for left, right in zip_longest(was[low:high], now[start:stop]):
-            is_renamed = left and right and (left[0], *left[2:]) == (right[0], *right[2:])
-            look = "" if what == "equal" else "renamed" if is_renamed else "changed"
-            cells = [("  " * row[0] + f"{row[1]}  {row[2]}", row[3]) if row else ("", "") for row in (left, right)]
-            rows.append(Row((*cells[0], *cells[1]), look))
+    for operation, old_start, old_end, new_start, new_end in matcher.get_opcodes():
+        for old_line, new_line in zip_longest(old_lines[old_start:old_end], new_lines[new_start:new_end]):
+            look = "" if operation == "equal" else _look(old_line, new_line)
+            rows.append(Row((*_cells(old_line), *_cells(new_line)), look))
     return rows
+
+
+LayoutLine = tuple[int, str, str, str]
+"""A field in a layout: its depth, name, encoding and bytes, such as `(0, "Name", "compact string", "varint+")`."""
+
+
+def _look(old: LayoutLine | None, new: LayoutLine | None) -> str:
+    """How a row that changed looks: `renamed` where only the name differs."""
+    if old is None or new is None:
+        return "changed"
+    (old_depth, _, *old_encoding), (new_depth, _, *new_encoding) = old, new
+    return "renamed" if (old_depth, old_encoding) == (new_depth, new_encoding) else "changed"
+
+
+def _cells(line: LayoutLine | None) -> tuple[str, str]:
+    """The field and its bytes; empty cells where only the other side has a field."""
+    if line is None:
+        return "", ""
+    depth, name, encoding, width = line
+    return f"{'  ' * depth}{name}  {encoding}", width

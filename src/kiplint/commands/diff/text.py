@@ -53,6 +53,7 @@ def write_markdown(result: DiffResult, out: TextIO, *, color: bool) -> None:
 
 def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:
     """Write a table of the changes, the worst first, and their proofs."""
+    sorted_changes = sorted(changes, key=lambda item: (SEVERITIES.index(item.severity), BREAKS.index(item.breaks)))
     rows = (
         (
             change.severity,
@@ -61,57 +62,60 @@ def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:
             f"{change.path}:{change.line}",
             change.summary if _is_grave(change) else change.message,
         )
-        for change in sorted(changes, key=lambda item: (SEVERITIES.index(item.severity), BREAKS.index(item.breaks)))
+        for change in sorted_changes
     )
     write_table(ENTRY_COLUMNS, rows, out)
     write_proofs(changes, out)
 
 
 def write_proofs(changes: Iterable[ChangeFinding], out: TextIO) -> None:
-    """Write the example messages of changes as a list."""
+    """Write the example messages that prove changes as a Markdown list, each once."""
     proofs = [f"{change.message_name}, {change.rule}: {sentence(item)}" for change in changes for item in change.proof]
     if proofs:
-        lines = (f"- {inline(text)}\n" for text in dict.fromkeys(proofs))
-        out.write("\nProof, by example messages:\n\n" + "".join(lines))
+        items = (f"- {inline(text)}\n" for text in dict.fromkeys(proofs))
+        out.write("\nProof, by example messages:\n\n" + "".join(items))
 
 
 def _is_grave(change: ChangeFinding) -> bool:
+    """Whether a change is shown with its line and its proof."""
     return change.breaks in GRAVE or change.severity == "error"
 
 
 def proof(change: ChangeFinding, color: bool, width: int | None) -> str:
-    """The layouts before and after, and the example messages, in a line each that fits."""
-    rows = [
-        (word, side["layout"] or "nothing")
-        for word, side in (("before", change.old), ("after", change.new))
-        if "layout" in side
-    ]
+    """The layouts before and after, and the example messages: a line each, cut to the width of a terminal."""
+    rows = []
+    for label, side in (("before", change.old), ("after", change.new)):
+        if "layout" in side:
+            rows.append((label, side["layout"] or "nothing"))
     rows += [("proof", sentence(example)) for example in change.proof]
-    lines: list[str] = []
-    for word, text in rows:
-        line = f"  {word:>6}  {printable(text)}"
+    lines = ""
+    for label, text in rows:
+        line = f"  {label:>6}  {printable(text)}"
         if width is not None and len(line) > width:
             line = f"{line[: width - 1]}…"
-        lines.append(line.replace(word, paint(word, DIM, color), 1))
-    return "".join(f"{line}\n" for line in lines)
+        lines += line.replace(label, paint(label, DIM, color), 1) + "\n"
+    return lines
 
 
 def _rows(changes: Iterable[ChangeFinding], color: bool, width: int | None) -> str:
-    """The changes below a heading; the same change of request and response is one line."""
-    types: dict[tuple[str, str, str], list[str]] = {}
+    """The changes of an RPC, a line each; the same change of its request and its response is one line."""
+    types_by_row: dict[tuple[str, str, str], list[str]] = {}
     for change in changes:
-        own_types = types.setdefault((change.severity, change.rule, change.below_heading), [])
-        if change.message_type in ("request", "response") and change.message_type not in own_types:
-            own_types.append(change.message_type)
+        types = types_by_row.setdefault((change.severity, change.rule, change.below_heading), [])
+        if change.message_type in ("request", "response") and change.message_type not in types:
+            types.append(change.message_type)
     rows = [
-        [(severity, SEVERITY[severity]), (rule, ""), (_with_types(text, own_types), "")]
-        for (severity, rule, text), own_types in types.items()
+        [(severity, SEVERITY[severity]), (rule, ""), (_with_types(text, types), "")]
+        for (severity, rule, text), types in types_by_row.items()
     ]
     return "".join(f"{line}\n" for line in table((), rows, color, width))
 
 
 def _with_types(text: str, types: Sequence[str]) -> str:
-    """A message of a change, with the types of the messages that have it before its verb or colon."""
+    """`request and response are new` for the text ` is new`, `request: Name is new` for `: Name is new`.
+
+    `types` are those of the messages that have the change; without any the text stands alone.
+    """
     if len(types) > 1 and text.startswith(" is "):
         text = text.replace(" is ", " are ", 1)
     return f"{' and '.join(types)}{text}".lstrip(": ")

@@ -397,7 +397,7 @@ def _compare(names: Iterable[str], revision: str, released: Sequence[str], confi
         trees.append((before, after))
         old_sources |= before.sources
         new_sources |= after.sources
-        changes += compare((before.name, name), (before, after), rules, releases=releases).changes
+        changes += compare(before, after, rules, releases=releases).changes
     return Comparison(trees, old_sources, new_sources, changes, releases, notes)
 
 
