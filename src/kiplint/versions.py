@@ -35,7 +35,7 @@ class VersionRange:
     false. A range that reaches 32767 is open: `3+` and `3-32767` are the same value.
     """
 
-    __slots__ = ("highest", "intervals", "lowest")
+    __slots__ = ("highest", "intervals", "lowest", "open")
 
     intervals: tuple[Interval, ...]
     """The intervals, lowest first: sorted, disjoint, and never adjacent."""
@@ -43,12 +43,15 @@ class VersionRange:
     """The lowest version, -1 when the range is empty."""
     highest: int
     """The highest version, -1 when the range is empty."""
+    open: bool
+    """Whether the range has no upper end."""
 
     def __init__(self, intervals: Iterable[Interval] = ()) -> None:
         """Make the union of the intervals, which may come in any order and overlap."""
         self.intervals = _normal(intervals)
         self.lowest = self.intervals[0][0] if self.intervals else -1
         self.highest = self.intervals[-1][1] if self.intervals else -1
+        self.open = self.highest == MAX_VERSION
 
     @staticmethod
     @lru_cache(maxsize=4096)
@@ -85,11 +88,6 @@ class VersionRange:
         for part in text.split(", ") if text else ():
             versions |= VersionRange.parse(part)
         return versions
-
-    @property
-    def open(self) -> bool:
-        """Whether the range has no upper end."""
-        return self.highest == MAX_VERSION
 
     @property
     def parts(self) -> tuple[VersionRange, ...]:

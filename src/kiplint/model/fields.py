@@ -219,30 +219,34 @@ class Field:
         self.name = name = spec.name
         self.name_is_valid = name.isascii() and name.isalnum() and name[0].isalpha()
         self.java_name = name[:1].lower() + name[1:]
+
         self.kind = kind = parse_type(spec.type)
         self.type, self.element_type, self.is_array = spec.type, kind.element, kind.array
         self.is_struct, self.is_primitive = kind.struct, kind.primitive
         self.can_be_null = kind.nullable or not (kind.primitive or kind.struct)
         self.has_children = bool(spec.fields)
+
         self.tagged, self.tagged_problem = optional_range(spec.tagged_versions)
         self.nullable, self.nullable_problem = optional_range(spec.nullable_versions)
-        if spec.versions and not spec.versions.isspace():
+        if spec.versions.strip():
             self.versions, self.versions_problem = required_range(spec.versions, owner.versions)
-        else:  # as Kafka's reader does
+        else:  # Kafka's reader takes taggedVersions then
             self.versions, self.versions_problem = self.tagged, "" if self.tagged else "is empty"
         self.present = self.versions & owner.present
         self.is_later = bool(self.present) and self.present.lowest > owner.present.lowest
         self.ends_early = bool(self.present) and self.present.highest < owner.present.highest
-        self.overrides_flexible = bool(spec.flexible_versions and not spec.flexible_versions.isspace())
+        self.overrides_flexible = bool(value_or(spec.flexible_versions, "").strip())
         self.flexible, self.flexible_problem = optional_range(spec.flexible_versions, message.flexible)
         self.tag = value_or(spec.tag, None)
-        default = value_or(spec.default, None)
-        self.has_default = default is not None
-        self.default = "" if default is None else types.as_text(default)
+
+        self.has_default = value_or(spec.default, None) is not None
+        default = value_or(spec.default, "")
+        self.default = str(default).lower() if isinstance(default, bool) else str(default)
         self.default_is_json_null = spec.default is None
         self.defaults_to_null = self.default == "null" and kind.nullable
         flaw = types.NO_FLAW if self.defaults_to_null else types.flaw_of(kind, self.default)
         self.default_mistake, self.default_problem = flaw.kind, flaw.detail
+
         self.about = spec.about or ""
         self.entity_type = (spec.entity_type or "").strip()
         self.ignorable = spec.ignorable is True

@@ -269,14 +269,14 @@ class Message(Container):
     @cached_property
     def fields(self) -> tuple[Field, ...]:
         """The top-level fields, in order."""
-        return tuple(Field(spec, self, self, index) for index, spec in enumerate(value_or(self.spec.fields, [])))
+        specs = value_or(self.spec.fields, [])
+        return tuple(Field(spec, self, self, position) for position, spec in enumerate(specs))
 
     @cached_property
     def common_structs(self) -> tuple[Struct, ...]:
         """The structs under `commonStructs`, in order."""
-        return tuple(
-            Struct(spec, self, None, index) for index, spec in enumerate(value_or(self.spec.common_structs, []))
-        )
+        specs = value_or(self.spec.common_structs, [])
+        return tuple(Struct(spec, self, None, index) for index, spec in enumerate(specs))
 
     @cached_property
     def common_names(self) -> frozenset[str]:

@@ -33,7 +33,7 @@ _BEGINNING: Final = re.compile(
     r"(?m)(?:^[ \t]*|\. )((?:(?:Starting|From|As of|Since)\b[a-z ]*?)?[Vv]ersions?\s+"
     rf"(?P<versions>{_NUMBERS}))".encode()
 )
-# These are compiled where they are needed, which they rarely are.
+# The other patterns are compiled when they are needed, which is rarely.
 _SAME: Final = r"(?i)\b(?:same\s+(?:as|with)|identical\s+(?:to|with))\s+(?:that\s+of\s+)?v(?:ersion)?\s*(\d{1,5})\b"
 _OPEN_ENDING: Final = (
     rb"(?i)(?:\b(?:as|with|in|of|from|to|and|or|since|until|before|after|by|the|a|an|this|that|each|every|for|like|than|"
@@ -71,7 +71,7 @@ class Note:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names that it adds: those right behind each verb of adding, as far as the list goes."""
+        """The names that it adds, such as `Nodes` and `Racks` of `Version 2 adds Nodes and Racks.`"""
         may_add = "add" in self.text or "ntroduc" in self.text or "new field" in self.text
         if not may_add:  # most notes, and the patterns are slow
             return ()
@@ -94,8 +94,8 @@ class Note:
         names = [name for name in self.names if any(letter.isupper() for letter in name[1:])]
         if not names:
             return ()
-        other_messages = self.message.schemas.by_name.keys() - {self.message.name}
-        if not other_messages.isdisjoint(re.findall(r"\w+", self.text)):
+        other_words = {*re.findall(r"\w+", self.text)} - {self.message.name}
+        if any(word in self.message.schemas.by_name for word in other_words):
             return ()
         fields_by_name = self.message.fields_of_rpc
         types = {field.element_type for fields in fields_by_name.values() for field in fields}
@@ -103,12 +103,14 @@ class Note:
 
     @cached_property
     def misplaced(self) -> tuple[Field, ...]:
-        """The fields that it adds, but that begin in other valid versions, in both messages of the RPC."""
+        """The fields that it adds, but that begin or change in other valid versions, in both messages of the RPC."""
         misplaced_fields = []
         for name in self.names:
             fields = self.message.fields_of_rpc.get(name.lower(), [])
-            starts = {version for field in fields for version in _starts(field)}
-            if fields and fields[0].versions & fields[0].message.valid and not any(v in self.versions for v in starts):
+            if not fields or not fields[0].versions & fields[0].message.valid:
+                continue
+            starts = [version for field in fields for version in _starts(field)]
+            if not any(version in self.versions for version in starts):
                 misplaced_fields.append(fields[0])
         return tuple(misplaced_fields)
 
@@ -135,14 +137,15 @@ def notes_of(message: Message) -> Iterator[Note]:
         for number, beginning in enumerate(beginnings, 1):
             start = beginning.start(1)
             end = beginnings[number].start(1) if number < len(beginnings) else len(text)
-            first_line, _, _ = text[start:].partition(b"\n")
-            span = paragraph_start + start, paragraph_start + start + len(first_line.rstrip())
+            line_end = text.find(b"\n", start)
+            first_line = text[start : line_end if line_end >= 0 else len(text)].rstrip()
+            span = paragraph_start + start, paragraph_start + start + len(first_line)
             words = text[beginning.end() : end].decode(errors="replace").split()
             yield Note(message, span, beginning["versions"].decode(), " ".join(words))
 
 
 def _continues_sentence(text: bytes, start: int) -> bool:
-    """Whether `version 3` at an offset is no new sentence: the word before, on this line or the last, needs more."""
+    """Whether `version 3` at an offset is no new sentence, as after `they did before`, on this or the last line."""
     if not text.startswith(b"v", start):
         return False
     before = text[max(start - 100, 0) : start]
@@ -157,7 +160,7 @@ _MENTION = (
     r"[Vv](?<!\w.)(?i:ersions?)?\s*"
     r"(\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?(?:v(?:ersion)?\s*)?\d{1,5})*\+?)"
 )
-# Each look from one "subject to" ends at the next, which matches all that is behind it.
+# The search from one "subject to" ends at the next, so that it takes linear time.
 _IN_FLUX = (
     rb"(?i)\bsubject to (?:(?!incompatible change|subject to )\w++ )*+incompatible change"
     rb"|may (?:still )?change incompatibly"
@@ -166,7 +169,8 @@ _IN_FLUX = (
 
 def documented_versions(data: bytes) -> VersionRange:
     """The versions that comments mention: `Version 3`, `versions 1 to 3`, `v3`, `versions 2+`."""
-    text = b"\n".join(paragraph[0] for paragraph in paragraphs(data)).replace(b"/", b" ").decode(errors="replace")
+    comments = b"\n".join(paragraph[0] for paragraph in paragraphs(data))
+    text = comments.replace(b"/", b" ").decode(errors="replace")
     mentions = {*re.findall(_MENTION, text)}  # such as `1 to version 4`
     return read_versions(" ".join(mentions).replace("version", "").replace("v", ""))
 

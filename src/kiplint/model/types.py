@@ -106,13 +106,6 @@ class Flaw(msgspec.Struct, frozen=True):
 NO_FLAW = Flaw("", "")
 
 
-def as_text(value: str | int | float | bool) -> str:
-    """The text that Kafka's reader converts a JSON value to."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
-
-
 def flaw_of(kind: TypeRef, text: str) -> Flaw:
     """The flaw of a default that is neither left out nor null.
 
