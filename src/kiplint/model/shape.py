@@ -81,13 +81,13 @@ def _validator() -> Draft202012Validator:
 
 
 def _without_misspelt(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems, without a missing property where an unknown property of the same object probably means it."""
+    """The problems without missing properties that are there, but misspelt: unknown properties of the same object."""
     problems = tuple(problems)
-    intended_pointers = set()
-    for problem in problems:
-        if problem.intended_property:
-            owner, _, _ = problem.pointer.rpartition("/")
-            intended_pointers.add(f"{owner}/{problem.intended_property}")
+    intended_pointers = {
+        f"{problem.pointer.rpartition('/')[0]}/{problem.intended_property}"
+        for problem in problems
+        if problem.intended_property
+    }
     return tuple(
         problem
         for problem in problems
@@ -137,6 +137,7 @@ class _Repair:
         self.problems.setdefault((kind, pointer), Problem(kind, detail, pointer, word=word))
 
     def _drop_unknown_properties(self) -> bool:
+        """Note each property that the object should not have, and delete it; True, as the rest is readable."""
         properties = sorted(self.schema["properties"])
         for name in [name for name in self.value if name not in properties]:
             if len(self.problems) < MOST_PROBLEMS:
@@ -146,7 +147,7 @@ class _Repair:
         return True
 
     def _add_missing_properties(self) -> bool:
-        """Note each missing property and add a stand-in for it, which a message itself cannot do with."""
+        """Note each missing property of an object and add a stand-in; False for the message, which needs its own."""
         if not self.path:
             owner = "the message"
         elif self.path[-2] == "commonStructs":
@@ -166,7 +167,10 @@ class _Repair:
         return bool(self.path)
 
     def _replace_wrong_value(self) -> bool:
-        """Note a value of the wrong type, and put what Kafka's reader reads from it, or a stand-in, in its place."""
+        """Note a value of the wrong type, and put what Kafka's reader reads from it, or a stand-in, in its place.
+
+        False for a name, type or valid versions of the message that cannot be read.
+        """
         read_value = coerce(self.path, self.value)
         if read_value is NO_VALUE:
             self._note_refused_value()
@@ -179,6 +183,7 @@ class _Repair:
         return True
 
     def _note_coerced_value(self, read_value: Any) -> None:
+        """Note what Kafka's reader makes of the value, and what to write: the `word` of the problem, or in words."""
         detail, word = f"{_quote(self.value)} is read as {_quote(read_value)}", ""
         if read_value is None:
             detail += "; drop it"
@@ -193,14 +198,14 @@ class _Repair:
         if name in _WORDS and not isinstance(self.value, (dict, list)):
             hint = self._hint(self.value.strip(), _WORDS[name]) if isinstance(self.value, str) else ""
             hint = hint or f"; it is one of {', '.join(_WORDS[name])}"
-            self._note(
-                "unknown-enum-value", f"{_quote(self.value)} is not a value of {_quote(name)}{hint}", self.pointer
-            )
-            return
-        expected = _EXPECTED.get(_kind_at(self.path), "a string")
-        self._note("wrong-type", f"{_quote(name)} is {expected}, not {_noun(self.value)}", self.pointer)
+            kind, detail = "unknown-enum-value", f"{_quote(self.value)} is not a value of {_quote(name)}{hint}"
+        else:
+            expected = _EXPECTED.get(_kind_at(self.path), "a string")
+            kind, detail = "wrong-type", f"{_quote(name)} is {expected}, not {_noun(self.value)}"
+        self._note(kind, detail, self.pointer)
 
     def _hint(self, word: str, names: Iterable[str]) -> str:
+        """`; did you mean tag?`, but for the first problems only: the search for near names takes long."""
         return did_you_mean(word, names) if len(self.problems) < SUGGESTIONS else ""
 
 
@@ -268,7 +273,7 @@ def coerce(path: Sequence[str | int], value: Any) -> Any:
 
 
 def _kind_at(path: Sequence[str | int]) -> str:
-    """The kind of value of the property at `path`, or of the list that has the item there."""
+    """The kind of value, a key of `_EXPECTED`, "enum" or "string", of the property at `path` or of its list."""
     return "enum" if list(path) == ["type"] else _KINDS.get(_property_name(path), "string")
 
 
