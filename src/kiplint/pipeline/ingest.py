@@ -67,7 +67,7 @@ def new_files(lake: Lake, files: DataFrame) -> DataFrame:
     kinds = lake.read("blobs").select("blob", "kind")
     missing_files = lake.missing(files.select("tree", "name", "blob").distinct(), "files", "tree").join(kinds, "blob")
     trees_with_definitions = missing_files.where("kind = 'definition'").select("tree").distinct()
-    definitions = missing_files.where("kind IN ('definition', 'malformed', 'broken')")  # or what is meant to be one
+    definitions = missing_files.where("kind IN ('definition', 'malformed')")  # or what is meant to be one
     return definitions.join(trees_with_definitions, "tree", "left_semi")
 
 

@@ -59,7 +59,7 @@ TABLES: Final = {
         blob STRING NOT NULL COMMENT 'the content of the file'""",
     "blobs": """
         blob STRING NOT NULL COMMENT 'the id of the content in git',
-        kind STRING NOT NULL COMMENT 'definition, malformed, broken, other or unreadable',
+        kind STRING NOT NULL COMMENT 'definition, malformed, other or unreadable',
         data BINARY COMMENT 'the content; null for what is no definition',
         problem STRING COMMENT 'why the content is unreadable'""",
     "messages": f"""

@@ -72,7 +72,7 @@ def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDi
     if schemas is None:
         return CheckedDirectory()
     # A file with broken JSON may be no definition; it counts as one only beside definitions.
-    schema_files, *_ = definitions(schemas.files, certain=False)
+    schema_files, _ = definitions(schemas.files)
 
     def check(files: Files) -> CheckedFiles:
         inputs = (SchemaFile(file.path, files[file.path], file.is_reported) for file in schema_files)

@@ -17,11 +17,12 @@ _ENTRY_MARK = b"PK\1\2"
 """How each entry in the directory of an archive begins."""
 
 
-def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
-    """The tree in an archive, below a path in it, and the name of the file if the path is a file.
+def open_archive(name: str, path: str = "") -> tuple[FileTree, str]:
+    """The tree in an archive below a path in it; and the name of the file, or empty, if the path is a file.
 
-    An archive whose definitions all lie in one folder such as `kafka-4.0.0-src` is taken from there on, so that those
-    of two releases correspond. Raises SourceError for what is not an archive, damaged, encrypted, too much, or hostile.
+    Without a path, an archive that has one top folder such as `kafka-4.0.0-src` is read from there on, so that the
+    files of two releases have the same paths. Raises SourceError for what is not an archive, damaged, encrypted or
+    beyond a limit.
     """
     shown_name = show_path(name)
     try:
@@ -34,9 +35,9 @@ def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
         if isinstance(error, OSError) and error.strerror:
             reason = error.strerror
         raise SourceError(f"cannot read {shown_name}: {reason}") from None
-    tops = {path.partition("/")[0] if "/" in path else "" for path in files}
-    folder, file = inner.strip("/"), ""
-    if not folder and len(tops) == 1 and "-" in (top := tops.pop()):
+    folder, file = path.strip("/"), ""
+    top, *other_tops = sorted({path.partition("/")[0] for path in files}) or [""]
+    if not folder and not other_tops and "-" in top and top not in files:
         folder = top
     if folder in files:
         folder, _, file = folder.rpartition("/")
@@ -52,25 +53,25 @@ def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
 
 
 def _read_zip(name: str, data: bytes) -> tuple[dict[str, bytes], list[str]]:
-    """The JSON files of an archive, and the links that are called so."""
+    """The JSON files of an archive by path, of an oversized one the beginning, and the paths of links to JSON files."""
     if data.count(_ENTRY_MARK) > ARCHIVE_ENTRIES:
         raise SourceError(f"cannot read {name}: {ARCHIVE_ENTRIES.exceeded('it')}")
     files: dict[str, bytes] = {}
     links: list[str] = []
-    total = 0
+    total_size = 0
     with ZipFile(io.BytesIO(data)) as archive:
         for entry in archive.infolist():
             path = posixpath.normpath(entry.filename)
             if not path.endswith(".json"):
                 continue
-            if stat.S_ISLNK(entry.external_attr >> 16):
+            if stat.S_ISLNK(entry.external_attr >> 16):  # the upper half has the mode of the file
                 links.append(path)
                 continue
             if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # zipfile unpacks others without bound
                 raise SourceError(f"cannot read {name}: its entry {path} is compressed in an unusual way")
-            with archive.open(entry) as text:
-                files[path] = text.read(LARGEST_ENTRY)
-            total += len(files[path])
-            if total > ARCHIVE_BYTES:
+            with archive.open(entry) as file:
+                files[path] = file.read(LARGEST_ENTRY)
+            total_size += len(files[path])
+            if total_size > ARCHIVE_BYTES:
                 raise SourceError(f"cannot read {name}: {ARCHIVE_BYTES.exceeded('it')}")
     return files, links

@@ -10,13 +10,12 @@ _actions: list[Callable[[], None]] = []
 
 def at_end(action: Callable[[], None]) -> None:
     """Register an action for `close`, which runs at the latest at the interpreter's regular exit."""
-    if not _actions:
-        atexit.unregister(close)
-        atexit.register(close)
     _actions.append(action)
 
 
+@atexit.register
 def close() -> None:
     """Run all actions, the latest first. To be called before `os._exit`; new actions can be registered afterwards."""
     while _actions:
-        _actions.pop()()
+        action = _actions.pop()
+        action()

@@ -12,7 +12,7 @@ from kiplint.sources.git import REVISION, home_of, work_tree_files
 from kiplint.sources.schema_files import (
     LARGEST_ENTRY,
     FileTree,
-    Keep,
+    Includes,
     SchemaFiles,
     SourceError,
     by_folder,
@@ -29,63 +29,68 @@ UNNAMED = "<stdin>"
 def directory_tree(top: str) -> FileTree:
     """The tree of a directory: in a checkout what git has or would add, elsewhere what is there.
 
-    Hidden folders, `node_modules` and the logs of Delta tables are passed over. What git knows nothing of, such as the
-    outputs of a build, is walked as outside of a checkout. Raises SourceError for a folder that cannot be read.
+    Hidden folders, `node_modules` and the logs of Delta tables are skipped. A directory of which git has nothing, such
+    as the output of a build, is read like one outside of a checkout. Raises SourceError for an unreadable folder.
     """
-    files: dict[str, str] = {}
-    links: list[str] = []
     paths = work_tree_files(top) if home_of(os.path.realpath(top)) else []
     if not any(os.path.isfile(os.path.join(top, path)) for path in paths):
-        paths = _on_disk(top)
+        paths = _walk(top)
+    files: dict[str, str] = {}
+    links: list[str] = []
     for path in paths:
-        is_json, full = path.endswith(".json"), os.path.join(top, path)
-        if not is_json and "." in path.rpartition("/")[2]:  # neither a definition nor a link to a folder
+        full_path = os.path.join(top, path)
+        is_json = path.endswith(".json")
+        if not is_json and "." in os.path.basename(path):  # neither a definition nor a link to a folder
             continue
-        if os.path.islink(full):
-            if (is_json or os.path.isdir(full)) and all(map(is_walked, path.split("/"))):
+        if os.path.islink(full_path):
+            is_searched = all(is_walked(part) for part in path.split("/"))
+            if is_searched and (is_json or os.path.isdir(full_path)):
                 links.append(path)
-        elif is_json and os.path.isfile(full):
-            files[path] = full
+        elif is_json and os.path.isfile(full_path):
+            files[path] = full_path
     return _tree(top, files, links)
 
 
 def _tree(top: str, files: Mapping[str, str | bytes], links: list[str]) -> FileTree:
+    """The tree of a directory with files, by path in it, that are given by their full path or as bytes."""
     shown_name = show_path(top)
     prefix = "" if shown_name == os.curdir else os.path.join(shown_name, "")
     return FileTree(top, prefix, os.path.join(top, ""), by_folder(files), read, tuple(links))
 
 
-def _on_disk(top: str) -> list[str]:
+def _walk(top: str) -> list[str]:
+    """The paths of the files and folders below a directory, from there and with slashes."""
     paths: list[str] = []
 
     def refuse(error: OSError) -> None:
         raise SourceError(f"cannot read {show_path(str(error.filename))}: {error.strerror}") from None
 
     for folder, subfolders, names in os.walk(top, onerror=refuse):
-        before = folder[len(os.path.join(top, "")) :].replace(os.sep, "/")
-        paths += (f"{before}/{name}".lstrip("/") for name in (*names, *subfolders))
-        subfolders[:] = filter(is_walked, subfolders)
+        relative = os.path.relpath(folder, top).replace(os.sep, "/")
+        before = "" if relative == os.curdir else f"{relative}/"
+        paths += (before + name for name in (*names, *subfolders))
+        subfolders[:] = filter(is_walked, subfolders)  # `os.walk` enters those that are left
     return paths
 
 
-def with_siblings(directory: str, contents: Mapping[str, bytes | None], keep: Keep) -> SchemaFiles | None:
-    """The set of named files of one directory, whose bytes may be known, with the other definitions there.
+def with_siblings(directory: str, contents: Mapping[str, bytes | None], includes: Includes) -> SchemaFiles | None:
+    """The set of named files of one directory, with the other definitions there as context; None if all are excluded.
 
-    None if all are excluded. Raises SourceError.
+    `contents` has the bytes of each named file by its path, or None to read them from disk. Raises SourceError.
     """
     root = directory or os.curdir
     try:
         entries = list(os.scandir(root)) if os.path.isdir(root) else []
     except OSError as error:
         raise SourceError(f"cannot read {show_path(root)}: {error.strerror}") from None
-    siblings = (entry for entry in entries if entry.name.endswith(".json") and entry.is_file(follow_symlinks=False))
-    files: dict[str, str | bytes] = {entry.name: entry.path for entry in siblings}
+    json_entries = [entry for entry in entries if entry.name.endswith(".json") and entry.is_file(follow_symlinks=False)]
+    files: dict[str, str | bytes] = {entry.name: entry.path for entry in json_entries}
     named_files = {os.path.basename(path): path if data is None else data for path, data in contents.items()}
-    return _tree(root, files | named_files, []).named_files(named_files, keep)
+    return _tree(root, files | named_files, []).named_files(named_files, includes)
 
 
 def read(path: str | bytes) -> bytes:
-    """The bytes of a file of a set, of an oversized one only the beginning; bytes are known already.
+    """The bytes of a file of a set, of an oversized one only the beginning; bytes in place of a path are returned.
 
     Raises SourceError for a file that cannot be read, and for a link.
     """
@@ -97,64 +102,67 @@ def read(path: str | bytes) -> bytes:
         raise SourceError(f"cannot read {show_path(path)}: {error.strerror}") from None
 
 
-def read_stdin(most: int) -> bytes:
-    """The beginning of standard input, `most` bytes; raises SourceError when it cannot be read."""
+def read_stdin(size: int) -> bytes:
+    """At most `size` bytes from the beginning of standard input; raises SourceError when it cannot be read."""
     if sys.stdin is None:
         raise SourceError("cannot read standard input: it is closed")
     try:
-        return sys.stdin.buffer.read(most)
+        return sys.stdin.buffer.read(size)
     except OSError as error:
         raise SourceError(f"cannot read standard input: {error.strerror}") from None
 
 
 def read_input(name: str, limit: Limit) -> bytes:
-    """Read a file, or standard input if the name is `-`. Raises SourceError if that fails or exceeds the limit."""
+    """The bytes of a file, or of standard input if the name is `-`; raises SourceError for more than the limit."""
+    if name == STDIN:
+        data = read_stdin(limit + 1)
+        if len(data) > limit:
+            raise SourceError(limit.exceeded("standard input"))
+        return data
     try:
-        data = read_stdin(limit + 1) if name == STDIN else read_file(name, limit)
+        return read_file(name, limit)
     except OSError as error:
         raise SourceError(f"cannot read {name}: {error.strerror}") from None
-    if len(data) > limit:
-        raise SourceError(limit.exceeded("standard input"))
-    return data
 
 
 def show_path(path: str) -> str:
-    """A path as users see it: relative to the working directory when below it, else as given."""
+    """A path as users see it: relative to the working directory when below it, else as it is."""
     if path == UNNAMED:
         return path
     here = os.getcwd()
-    full = os.path.abspath(path)
-    inside = full == here or full.startswith(here + os.sep) or here == os.sep
-    return printable(os.path.relpath(full, here) if inside else os.path.normpath(path))
+    full_path = os.path.abspath(path)
+    is_below = full_path == here or full_path.startswith(os.path.join(here, ""))
+    return printable(os.path.relpath(full_path, here) if is_below else os.path.normpath(path))
 
 
 def in_repository(path: str, names: tuple[str, ...]) -> str:
     """The path of a file relative to the top of the repository, with slashes; as it is when the file is not below it.
 
-    `names` are the SET arguments of the run: a file out of `REV:` has its path in the repository already.
+    `names` are the SET arguments of the run, which tell a file of `REV:path` from one on disk.
     """
-    for prefix in _revisions(names):
+    for prefix in _revision_prefixes(names):
         if path.startswith(prefix):
-            return path[len(prefix) :]
-    top, full = home_of(os.curdir) or os.path.join(os.getcwd(), ""), os.path.abspath(path)
-    inner = full[len(top) :] if full.startswith(top) and path != UNNAMED else path
-    return inner.replace(os.sep, "/")
+            return path.removeprefix(prefix)
+    top = home_of(os.curdir) or os.path.join(os.getcwd(), "")
+    full_path = os.path.abspath(path)
+    is_below = full_path.startswith(top) and path != UNNAMED
+    return (full_path.removeprefix(top) if is_below else path).replace(os.sep, "/")
 
 
 def in_patch(path: str, names: tuple[str, ...]) -> str:
-    """The name of a file in a patch that `patch -p1` and `git apply` take.
+    """The name of a file in a patch for `patch -p1` or `git apply`; `names` are as in `in_repository`.
 
-    That is relative to the working directory for a file below it, and to the top of the repository for any other one of
-    it, `REV:` included.
+    It is relative to the working directory for a file below that, else to the top of the repository.
     """
     is_below = not os.path.isabs(path) and not os.path.normpath(path).startswith("..")
-    if is_below and not path.startswith(_revisions(names)):
+    if is_below and not path.startswith(_revision_prefixes(names)):
         return path.replace(os.sep, "/")
     return in_repository(path, names).lstrip("/")
 
 
 @cache
-def _revisions(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the names that begin with a revision: the revision with its colon."""
-    matches = ((name, REVISION.match(name)) for name in names if ":" in name and "!/" not in name)
-    return tuple(revision[0] for name, revision in matches if revision and not os.path.lexists(name))
+def _revision_prefixes(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The revisions that some of the SET arguments begin with, each with its colon, such as `4.0.0:`."""
+    revision_names = [name for name in names if ":" in name and "!/" not in name and not os.path.lexists(name)]
+    matches = map(REVISION.match, revision_names)
+    return tuple(match[0] for match in matches if match)

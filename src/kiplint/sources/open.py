@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
@@ -12,7 +13,7 @@ from kiplint.sources.git import is_revision, revision_tree
 from kiplint.sources.schema_files import (
     LARGEST_ENTRY,
     FileTree,
-    Keep,
+    Includes,
     NothingThereError,
     SchemaFiles,
     SourceError,
@@ -23,69 +24,74 @@ ARCHIVES = (".jar", ".zip")
 
 def open_sets(
     names: Iterable[str],
-    keep: Keep,
+    includes: Includes,
     repository: str | None = None,
     empty: list[str] | None = None,
 ) -> Iterator[SchemaFiles]:
     """The schema sets that names stand for; what exists on disk comes before a revision of the same spelling.
 
     A name is a directory, a file (its siblings are its context), an archive, `ARCHIVE!/path`, `REV:path` as
-    `git show` takes it, or `-`; what another name stands for as well counts once. `keep` says of a path whether it is
-    not excluded.
+    `git show` takes it, or `-`. A set that another name stands for as well is given once.
     `repository` is where revisions are looked up: a work tree, a bare repository or a bundle; by default the one around
     the working directory. Raises SourceError for what cannot be read, for a tree without definitions, and for a named
-    file that is other JSON. With `empty`, a tree without definitions is added to it, if another name has some.
+    file that is other JSON. With a list `empty`, the line about a tree without definitions is appended to it instead,
+    if another name has definitions.
     """
     reported_paths: set[str] = set()
-    for schemas in _open_all(names, keep, repository, empty):
+    for schemas in _open_all(names, includes, repository, empty):
         paths = {file.path for file in schemas.files if file.is_reported}
         if not paths <= reported_paths:
             reported_paths |= paths
             yield schemas
+    if empty and not reported_paths:
+        raise NothingThereError(empty[-1])
 
 
 def _open_all(
-    names: Iterable[str], keep: Keep, repository: str | None, empty: list[str] | None
+    names: Iterable[str], includes: Includes, repository: str | None, empty: list[str] | None
 ) -> Iterator[SchemaFiles]:
-    """The sets of all names, with those that several of them stand for."""
+    """The sets of all names as `open_sets` gives them, but one for each of the names that stand for it."""
     trees: list[FileTree] = []
-    files: dict[str, dict[str, bytes | None]] = {}
-    inside: dict[str, tuple[FileTree, list[str]]] = {}
+    files_by_directory: dict[str, dict[str, bytes | None]] = defaultdict(dict)
+    trees_by_prefix: dict[str, FileTree] = {}
+    files_by_prefix: dict[str, list[str]] = defaultdict(list)
     for name in {os.path.abspath(name): name for name in names}.values():
         exists = os.path.lexists(name)
         if name == STDIN:
-            files.setdefault("", {})[UNNAMED] = read_stdin(LARGEST_ENTRY)
+            files_by_directory[""][UNNAMED] = read_stdin(LARGEST_ENTRY)
         elif os.path.isdir(name):
             trees.append(directory_tree(name))
-        elif exists and not keep(name):
+        elif exists and not includes(name):
             continue
         elif exists and not name.lower().endswith(ARCHIVES):
-            files.setdefault(os.path.dirname(name), {})[name] = None
+            files_by_directory[os.path.dirname(name)][name] = None
         else:
-            tree, file = _tree(name, repository)
+            tree, file = _tree_and_file(name, repository)
             if file:
-                inside.setdefault(tree.prefix, (tree, []))[1].append(file)
+                trees_by_prefix[tree.prefix] = tree
+                files_by_prefix[tree.prefix].append(file)
             else:
                 trees.append(tree)
-    has_sets = bool(files or inside)
+
     for tree in trees:
         try:
-            for schemas in tree.sets(keep):
-                has_sets = True
-                yield schemas
+            yield from tree.sets(includes)
         except NothingThereError as error:
-            if empty is None or (tree is trees[-1] and not has_sets):
+            if empty is None:
                 raise
             empty.append(str(error))
-    yield from filter(None, (with_siblings(directory, contents, keep) for directory, contents in files.items()))
-    yield from filter(None, (tree.named_files(file_names, keep) for tree, file_names in inside.values()))
+    named_sets = [
+        *(with_siblings(directory, contents, includes) for directory, contents in files_by_directory.items()),
+        *(trees_by_prefix[prefix].named_files(files, includes) for prefix, files in files_by_prefix.items()),
+    ]
+    yield from filter(None, named_sets)
 
 
-def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
-    """The tree of a name that is not a plain file or directory, and the file in it if the name is a file."""
-    archive, _, inner = name.partition("!/")
+def _tree_and_file(name: str, repository: str | None) -> tuple[FileTree, str]:
+    """The tree that an archive, a path in one, or `REV:path` names; and the file in its root, if it names a file."""
+    archive, _, path = name.partition("!/")
     if archive.lower().endswith(ARCHIVES) and os.path.lexists(archive):
-        return open_archive(archive, inner)
+        return open_archive(archive, path)
     if ":" in name:
         return revision_tree(name, repository)
     hint = ""

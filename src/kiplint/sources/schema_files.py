@@ -11,11 +11,11 @@ import msgspec
 from kiplint.text.decode import blank_comments
 from kiplint.text.show import printable
 
-Kind = Literal["definition", "malformed", "broken", "other"]
-"""`malformed`: a definition if others are in its directory; `broken`: empty, or not text."""
+Kind = Literal["definition", "malformed", "other"]
+"""`malformed` is what is meant to be a definition if others are in its directory."""
 
-Keep = Callable[[str], bool]
-"""Whether a path is not excluded."""
+Includes = Callable[[str], bool]
+"""Whether a path is included; false for one that the configuration excludes."""
 
 _PROPERTIES: Final = """
     name type apiKey listeners validVersions deprecatedVersions flexibleVersions latestVersionUnstable headerVersions
@@ -48,9 +48,9 @@ class SchemaFile(msgspec.Struct, frozen=True):
 class SchemaFiles(msgspec.Struct, frozen=True):
     """The definition files of one directory; `single_file` if it is one named file without siblings.
 
-    `directory` is the path to show; `relative` the same, relative to the directory, revision or archive that was
-    named, with slashes, and empty for its root. `left_out` are the JSON files beside them that are not definitions.
-    `links` are the links that were not followed, all of a tree in its first set.
+    `directory` is the path to show. `relative` is the path below the directory, revision or archive that was named,
+    with slashes, and empty for its root. `left_out` are the paths of the JSON files beside them that are not
+    definitions. `links` are the links that were not followed, all of a tree in its first set.
     """
 
     directory: str
@@ -64,78 +64,60 @@ class SchemaFiles(msgspec.Struct, frozen=True):
 def kind_of(data: bytes) -> Kind:
     """What a file is.
 
-    A definition is an object that has versions, or a type and an API key, at its top level. In a directory of
-    definitions a file is also meant to be a definition that is not JSON, or an object that is empty or has two of their
-    properties and no type of another kind.
+    A definition is an object that has versions, or a type and an API key, at its top level. Malformed is what is not
+    JSON, and an object that is empty, or that has two properties of definitions and no type of another kind.
     """
     if len(data) >= LARGEST_ENTRY:
-        text = blank_comments(data)
-        is_definition = not text.strip() or _has_marks(_first_properties(text))  # whatever comes after a long comment
-        return "definition" if is_definition else "other"
-    if _has_marks(_first_properties(data)):
+        beginning = blank_comments(data)
+        is_only_comment = not beginning.strip()  # anything could follow a comment that is so long
+        return "definition" if is_only_comment or _defines_message(_first_properties(beginning)) else "other"
+    if _defines_message(_first_properties(data)):
         return "definition"
-    value = _value(data)
-    if value is None and not _has_marks(data):
-        return "malformed" if data.strip() and _is_text(data) else "broken"
-    if value is not None and not isinstance(value, dict):
+    import json  # rarely needed
+
+    try:
+        value = json.loads(blank_comments(data))
+    except (ValueError, RecursionError):
+        return "definition" if _defines_message(data) else "malformed"
+    if not isinstance(value, dict):
         return "other"
-    if value is None or _has_marks(b" ".join(key.encode(errors="replace") for key in value)):
+    if _defines_message(" ".join(value).encode(errors="replace")):
         return "definition"
     is_meant = len(PROPERTIES & value.keys()) >= 2 and value.get("type", "data") in MESSAGE_TYPES
     return "malformed" if is_meant or not value else "other"
 
 
-def _has_marks(data: bytes) -> bool:
-    """Whether a text has the words that make a definition."""
-    return b"validVersions" in data or b"flexibleVersions" in data or (b"apiKey" in data and b"type" in data)
+def _defines_message(text: bytes) -> bool:
+    """Whether a part of a file has the words that only a definition has."""
+    return b"validVersions" in text or b"flexibleVersions" in text or (b"apiKey" in text and b"type" in text)
 
 
 def _first_properties(data: bytes) -> bytes:
-    """The text from the first brace, outside any list, up to the second: top-level properties, without parsing."""
+    """The text from the first brace up to the second, which has top-level properties only; empty for a list."""
     start = data.find(b"{")
-    bracket = data.find(b"[")
-    return b"" if -1 < bracket < start else data[start : data.find(b"{", start + 1)]
+    is_list = b"[" in data[: max(start, 0)]
+    return b"" if is_list else data[start : data.find(b"{", start + 1)]
 
 
-def _value(data: bytes) -> Any:
-    """The value of JSON with comments; None for anything else."""
-    import json  # rarely needed
+def definitions(files: Iterable[SchemaFile]) -> tuple[tuple[SchemaFile, ...], tuple[str, ...]]:
+    """The files of one directory that are definitions or malformed, and the paths of the others.
 
-    try:
-        return json.loads(blank_comments(data))
-    except (ValueError, RecursionError):
-        return None
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[SchemaFile, ...], tuple[str, ...]]:
-    """The files of one directory that are definitions, and where there are some the paths of the others.
-
-    Where there are some, also those that are meant to be; and where it is `certain` that there should be, also those
-    too broken to tell: empty, or not text.
+    Both are empty unless one file at least is a definition.
     """
     kinds = [(file, kind_of(file.data)) for file in files]
-    has_definition = any(kind == "definition" for _, kind in kinds)
-    definition_kinds = {"definition"} | ({"malformed"} if has_definition else set())
-    definition_kinds |= {"broken"} if has_definition or certain else set()
-    left_out = tuple(file.path for file, kind in kinds if kind not in definition_kinds) if has_definition else ()
-    return tuple(file for file, kind in kinds if kind in definition_kinds), left_out
+    if not any(kind == "definition" for _, kind in kinds):
+        return (), ()
+    definition_files = tuple(file for file, kind in kinds if kind != "other")
+    return definition_files, tuple(file.path for file, kind in kinds if kind == "other")
 
 
 class FileTree(msgspec.Struct, frozen=True):
-    """The JSON files of a tree.
+    """The JSON files of a tree: a directory, a revision or an archive.
 
-    `name` is what the user called it; `prefix` goes before the path of a file to show it, and ends in a slash or
-    colon; `home` goes before it to ask whether it is excluded. `folders` maps each folder's path, without slashes
-    around it, to its files: name to bytes, or to what `read` takes to give them. `links` are the paths of links that
-    could be files or folders of definitions; they are not followed.
+    `name` is what the user called it. `prefix` goes before the path of a file to show it, such as `4.0.0:`, and `home`
+    goes before it to ask whether it is included. `folders` maps each folder's path, without slashes around it, to its
+    files: name to bytes, or to what `read` takes to give them. `links` are the paths of links that could be files or
+    folders of definitions; they are not followed.
     """
 
     name: str
@@ -145,50 +127,56 @@ class FileTree(msgspec.Struct, frozen=True):
     read: Callable[[Any], bytes] = bytes
     links: tuple[str, ...] = ()
 
-    def sets(self, keep: Keep) -> Iterator[SchemaFiles]:
-        """One set for each folder with definitions, outer before inner; raises SourceError when there is none."""
-        empty = True
-        links = tuple(printable(self.prefix + link) for link in sorted(self.links) if keep(self.home + link))
+    def sets(self, includes: Includes) -> Iterator[SchemaFiles]:
+        """One set for each folder with definitions, outer before inner; raises NothingThereError when there is none."""
+        links = tuple(printable(self.prefix + link) for link in sorted(self.links) if includes(self.home + link))
+        first_links = links
+        has_set = False
         for folder in sorted(self.folders, key=lambda path: path.split("/")):
-            definition_files, left_out = definitions(self.files(folder, keep), certain=not folder)
+            definition_files, left_out = definitions(self.files(folder, includes))
             if definition_files:
                 directory = self.directory(folder)
-                yield SchemaFiles(directory, definition_files, relative=folder, left_out=left_out, links=links)
-                empty, links = False, ()
-        if empty:
-            paths = (f"{folder}/{name}".lstrip("/") for folder, files in self.folders.items() for name in files)
-            rest = "" if all(keep(self.home + path) for path in paths) else " that is not excluded by the configuration"
-            rest += "; links are not followed" if links else ""
-            raise NothingThereError(f"nothing to check: no message definition in {self.name}{rest}")
+                yield SchemaFiles(directory, definition_files, relative=folder, left_out=left_out, links=first_links)
+                has_set, first_links = True, ()
+        if not has_set:
+            paths = [f"{folder}/{name}".lstrip("/") for folder, files in self.folders.items() for name in files]
+            has_excluded = not all(includes(self.home + path) for path in paths)
+            reason = " that is not excluded by the configuration" if has_excluded else ""
+            reason += "; links are not followed" if links else ""
+            raise NothingThereError(f"nothing to check: no message definition in {self.name}{reason}")
 
-    def named_files(self, names: Collection[str], keep: Keep) -> SchemaFiles | None:
-        """The set of some files of the outermost folder, the others there being context; None if all are excluded.
+    def named_files(self, names: Collection[str], includes: Includes) -> SchemaFiles | None:
+        """The set of the named files of the root, with its other definitions as context; None if all are excluded.
 
         Raises SourceError for a named file that is JSON of another kind.
         """
-        paths = {printable(self.prefix + name) for name in names}
+        named_paths = {printable(self.prefix + name) for name in names}
         files: list[SchemaFile] = []
         siblings: list[SchemaFile] = []
-        for file in self.files("", keep):
-            if file.path not in paths:
+        for file in self.files("", includes):
+            if file.path not in named_paths:
                 siblings.append(SchemaFile(file.path, file.data, is_reported=False))
             elif kind_of(file.data) == "other":
                 raise SourceError(f"{file.path} is JSON, but not a message definition (it has no validVersions)")
             else:
                 files.append(file)
-        together = sorted((*files, *definitions(siblings, certain=False)[0]), key=lambda file: file.path)
-        return SchemaFiles(self.directory(""), tuple(together), single_file=len(together) == 1) if files else None
+        if not files:
+            return None
+        context, _ = definitions(siblings)
+        all_files = tuple(sorted((*files, *context), key=lambda file: file.path))
+        return SchemaFiles(self.directory(""), all_files, single_file=len(all_files) == 1)
 
-    def files(self, folder: str, keep: Keep) -> list[SchemaFile]:
-        """The files of a folder that are not excluded."""
+    def files(self, folder: str, includes: Includes) -> list[SchemaFile]:
+        """The files of a folder that are included."""
         before = f"{folder}/" if folder else ""
         files = self.folders.get(folder, {})
-        names = [name for name in sorted(files) if keep(self.home + before + name)]
+        names = [name for name in sorted(files) if includes(self.home + before + name)]
         return [SchemaFile(printable(self.prefix + before + name), self.read(files[name])) for name in names]
 
     def directory(self, folder: str) -> str:
         """The path of a folder, to show."""
-        return printable(self.prefix + folder).rstrip("/").removesuffix("!") or (self.prefix[:1] or os.curdir)
+        path = printable(self.prefix + folder).rstrip("/").removesuffix("!")
+        return path or self.prefix[:1] or os.curdir  # `/` has nothing but the slash
 
 
 def is_walked(folder: str) -> bool:
@@ -197,10 +185,10 @@ def is_walked(folder: str) -> bool:
 
 
 def by_folder(files: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Files by path, grouped by folder; those that are not searched are left out."""
+    """The files of a tree, given by path, as folder to name to file; without folders that are not searched."""
     folders: dict[str, dict[str, Any]] = {}
     for path, file in files.items():
         folder, _, name = path.rpartition("/")
-        if not folder or all(map(is_walked, folder.split("/"))):
+        if not folder or all(is_walked(part) for part in folder.split("/")):
             folders.setdefault(folder, {})[name] = file
     return folders
