@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import struct
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Literal, TextIO
@@ -89,10 +90,13 @@ def command(
 
 
 def read_body(file: str) -> bytes:
-    """The bytes of a body in a file, or in standard input for `-`. Raises UsageError and SourceError."""
+    """The bytes of a body, in binary or in hexadecimal digits, in a file or in standard input (`-`).
+
+    Raises UsageError for digits that are not in pairs, and SourceError for what cannot be read.
+    """
     data = read_input(file, INPUT_BYTES)
     if not re.fullmatch(rb"[0-9a-fA-F\s]*+", data):
-        return data
+        return data  # it is binary
     try:
         return bytes.fromhex(data.decode())
     except ValueError:
@@ -152,8 +156,9 @@ def decode(message: str, data: bytes, *, sets: Sequence[Path] = (".",), reposito
     match = re.fullmatch("([^@]+)@([0-9]{1,5})", message)
     if match is None:
         raise UsageError(f"{message} is not MESSAGE@VERSION, such as MetadataRequest@12")
+    name, version = match.groups()
     decoder = _Decoder(sets, repository)
-    return decoder.result([decoder.body(match[1], int(match[2]), data)])
+    return decoder.result([decoder.body(name, int(version), data)])
 
 
 def decode_lines(data: bytes, *, sets: Sequence[Path] = (".",), repository: Path | None = None) -> DecodeResult:
@@ -177,55 +182,62 @@ class BytesLine(msgspec.Struct, frozen=True):
 
 
 class _DecodeError(UsageError):
-    """Why nothing of a frame or body can be decoded: the rule, and the message and version as far as they are known."""
+    """Why nothing of a frame or body can be decoded: the rule, such as `unknown-message`, and the reason.
 
-    def __init__(self, rule: str, text: str, name: str | None = None, version: int | None = None) -> None:
-        super().__init__(text)
-        self.rule, self.name, self.version = rule, name, version
+    The names of the message and its version are there as far as they are known.
+    """
+
+    def __init__(self, rule: str, reason: str, message_name: str | None = None, version: int | None = None) -> None:
+        super().__init__(reason)
+        self.rule = rule
+        self.message_name = message_name
+        self.version = version
 
 
 class _Decoder:
-    """The messages of several sets, those of the first set first, by name and by type and API key."""
+    """Decodes with the messages of several sets; of messages with one name or API key, that of the first set counts."""
 
     def __init__(self, sets: Sequence[Path], repository: Path | None) -> None:
         trees = [load(name, repository) for name in sets]
         self.unparsable = unparsable_files(*trees)
-        self.by_name: dict[str, list[Message]] = {}
-        self.by_key: dict[tuple[str, int | None], list[Message]] = {}
-        for message in (message for tree in trees for message in tree.messages):
-            self.by_name.setdefault(message.name, []).append(message)
-            self.by_key.setdefault((message.type, message.api_key), []).append(message)
-        self.codec = cache(Codec)
+        self.by_name: dict[str, list[Message]] = defaultdict(list)
+        self.by_type_and_key: dict[tuple[str, int | None], list[Message]] = defaultdict(list)
+        for tree in trees:
+            for message in tree.messages:
+                self.by_name[message.name].append(message)
+                self.by_type_and_key[message.type, message.api_key].append(message)
+        self.make_codec = cache(Codec)
 
     def result(self, frames: Sequence[DecodedObject]) -> DecodeResult:
-        """The result, whose status tells of problems, and of definitions that cannot be read."""
+        """The result of the command; it is an error if a definition in the sets cannot be read."""
         status: Status = "findings" if any(frame.problems for frame in frames) else "ok"
         status = "error" if self.unparsable else status
         return DecodeResult(frames=tuple(frames), status=status, unparsable=self.unparsable)
 
     def line(self, text: bytes) -> DecodedObject:
-        """Decode a line of JSON."""
-        data, name, version, rule = b"", None, None, "input-invalid"
+        """Decode a line of JSON; the reason why that is impossible is the only problem of the object."""
+        data = b""
         try:
             line = msgspec.json.decode(text, type=BytesLine)
             data = bytes.fromhex(line.hex)
             return self.body_or_frame(line, data)
         except _DecodeError as error:
-            name, version, rule, reason = error.name, error.version, error.rule, str(error)
+            failure = error
         except msgspec.ValidationError as error:
-            reason = f"the line is not a body or frame: {error}"
+            failure = _DecodeError("input-invalid", f"the line is not a body or frame: {error}")
         except NOT_JSON as error:
-            reason = f"the line is not JSON: {error}"
+            failure = _DecodeError("input-invalid", f"the line is not JSON: {error}")
         except ValueError:
-            reason = '"hex" must be pairs of hexadecimal digits'
-        problem = ByteProblem(f"codec/{rule}", 0, reason)
-        return DecodedObject(name, version, None, None, None, len(data), (problem,))
+            failure = _DecodeError("input-invalid", '"hex" must be pairs of hexadecimal digits')
+        problem = ByteProblem(f"codec/{failure.rule}", 0, str(failure))
+        return DecodedObject(failure.message_name, failure.version, None, None, None, len(data), (problem,))
 
     def body_or_frame(self, line: BytesLine, data: bytes) -> DecodedObject:
         """Decode the bytes of a line. Raises _DecodeError, as the methods below do."""
         if line.direction == "request":
             if len(data) < 4:
-                raise _DecodeError("truncated", f"the frame has {in_bytes(len(data))}; API key and version take 4")
+                reason = f"the frame has {in_bytes(len(data))}; API key and version take 4"
+                raise _DecodeError("truncated", reason)
             api_key, version = struct.unpack_from(">hh", data)
             return self.frame("request", api_key, version, data)
         if line.direction == "response" and line.api_key is not None and line.api_version is not None:
@@ -238,48 +250,55 @@ class _Decoder:
         raise _DecodeError("input-invalid", reason)
 
     def body(self, name: str, version: int, data: bytes) -> DecodedObject:
-        """Decode a body."""
-        candidates = self.by_name.get(name, [])
+        """Decode the body of a message, such as `FetchRequest`."""
+        candidates = self.by_name.get(name)
         if not candidates:
-            text = f"no set has {name}{did_you_mean(name, self.by_name)}"
-            raise _DecodeError("unknown-message", text, version=version)
-        message = _having(candidates, version)
-        body = self.usable_codec(message, version).decode(data)
+            hint = did_you_mean(name, self.by_name)
+            raise _DecodeError("unknown-message", f"no set has {name}{hint}", version=version)
+        message = _first_with_version(candidates, version)
+        body = self.codec(message, version).decode(data)
         return DecodedObject(message.name, version, None, None, body.value, len(data), body.problems)
 
-    def frame(self, kind: str, api_key: int, version: int, data: bytes) -> DecodedObject:
-        """Decode a header and the body behind it."""
-        candidates = self.by_key.get((kind, api_key), [])
+    def frame(self, message_type: str, api_key: int, version: int, data: bytes) -> DecodedObject:
+        """Decode the header of a `request` or `response`, and the body behind it if the header is complete."""
+        candidates = self.by_type_and_key.get((message_type, api_key))
         if not candidates:
-            raise _DecodeError("unknown-api-key", f"no set has a {kind} with API key {api_key}", version=version)
-        message = _having(candidates, version)
-        number = header_of(message, version)
-        headers = [item for item in self.by_name.get(HEADERS[kind], []) if item.type == "header"]
-        header = next((item for item in headers if number in item.valid), None)
-        if header is None:
-            raise _DecodeError("header-unknown", f"no set has {kind} header {number}", message.name, version)
-        front = self.usable_codec(header, number).decode(data, whole=False)
-        value, problems = None, front.problems
-        if front.is_complete:
-            body = self.usable_codec(message, version).decode(data, front.end)
-            value, problems = body.value, (*problems, *body.problems)
-        return DecodedObject(message.name, version, number, front.value, value, len(data), problems)
+            reason = f"no set has a {message_type} with API key {api_key}"
+            raise _DecodeError("unknown-api-key", reason, version=version)
+        message = _first_with_version(candidates, version)
 
-    def usable_codec(self, message: Message, version: int) -> Codec:
-        """The codec of a version."""
-        codec = self.codec(message, version)
+        header_version = header_of(message, version)
+        header_messages = [
+            candidate
+            for candidate in self.by_name.get(HEADERS[message_type], [])
+            if candidate.type == "header" and header_version in candidate.valid
+        ]
+        if not header_messages:
+            reason = f"no set has {message_type} header {header_version}"
+            raise _DecodeError("header-unknown", reason, message.name, version)
+
+        header = self.codec(header_messages[0], header_version).decode(data, whole=False)
+        value, problems = None, header.problems
+        if header.is_complete:
+            body = self.codec(message, version).decode(data, header.end)
+            value, problems = body.value, (*header.problems, *body.problems)
+        return DecodedObject(message.name, version, header_version, header.value, value, len(data), problems)
+
+    def codec(self, message: Message, version: int) -> Codec:
+        """The codec of a version of a message; raises _DecodeError if its layout has a mistake."""
+        codec = self.make_codec(message, version)
         if codec.unusable:
             raise _DecodeError("layout-unusable", codec.unusable, message.name, version)
         return codec
 
 
-def _having(candidates: Sequence[Message], version: int) -> Message:
-    """The first of the messages that has the version. Raises _DecodeError."""
+def _first_with_version(candidates: Sequence[Message], version: int) -> Message:
+    """The first of several messages of one name or API key that has the version. Raises _DecodeError."""
     for message in candidates:
         if version in message.valid:
             return message
     name = candidates[0].name
-    versions = VersionRange(pair for message in candidates for pair in message.valid.intervals)
+    versions = VersionRange(interval for message in candidates for interval in message.valid.intervals)
     raise _DecodeError("unknown-version", f"no set has {name} {version}; the versions are {versions}", name, version)
 
 

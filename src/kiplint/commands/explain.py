@@ -73,7 +73,7 @@ def sections(rule: Rule, color: bool) -> list[str]:
     if rule.params:
         values = "\n".join(printable(f"  {line}") for line in _toml(rule.params))
         parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
-    if not rule.each:  # it is in no pack: only `review` reports it
+    if not rule.each and not rule.origin:  # the rule of `review`, which is in no pack
         parts.append("`kiplint review` reports it; nothing switches it off.")
         return parts
     parts.append(

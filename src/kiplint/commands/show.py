@@ -128,27 +128,38 @@ def show(message: str, source: Path = ".", *, repository: Path | None = None) ->
     Raises UsageError where no set or more than one has the message, for a version that it has not, and for layouts with
     too many fields; and SourceError for what cannot be opened.
     """
-    name, at, version = message.partition("@")
+    name, at_sign, version = message.partition("@")
     tree = load(source, repository)
-    messages = [_message(item, _version(version, item) if at else item.valid) for item in _find(tree, name)]
-    return ShowResult(messages=messages, unparsable=unparsable_files(tree))
+    objects: list[MessageObject] = []
+    for shown_message in _find(tree, name):
+        versions = _version(version, shown_message) if at_sign else shown_message.valid
+        objects.append(_message(shown_message, versions))
+    return ShowResult(messages=objects, unparsable=unparsable_files(tree))
 
 
 def _find(tree: Tree, name: str) -> list[Message]:
-    """The message of a name, or the request and response of the RPC, of the only set that has it."""
-    for names in ((name,), (f"{name}Request", f"{name}Response")):
-        directories = sorted(path for path, schemas in tree.sets.items() if schemas.by_name.keys() & {*names})
+    """The message with a name, or the request and the response of the RPC, in the only set that has it.
+
+    Raises UsageError where no set or more than one has it.
+    """
+    for message_names in ((name,), (f"{name}Request", f"{name}Response")):
+        directories = sorted(
+            directory
+            for directory, schemas in tree.sets.items()
+            if not schemas.by_name.keys().isdisjoint(message_names)
+        )
         if len(directories) > 1:
-            sets = ", ".join(path or "." for path in directories)
+            sets = ", ".join(directory or "." for directory in directories)
             raise UsageError(f"several sets of {tree.name} have {name}: {sets}; name one of them")
         if directories:
             by_name = tree.sets[directories[0]].by_name
-            return [by_name[name] for name in names if name in by_name]
+            return [by_name[message_name] for message_name in message_names if message_name in by_name]
     hint = did_you_mean(name, (message.name for message in tree.messages))
     raise UsageError(f"there is no message {name} in {tree.name}{hint}")
 
 
 def _version(text: str, message: Message) -> VersionRange:
+    """The version or range that a user asks for, such as `17`; raises UsageError if the message lacks it."""
     try:
         version = VersionRange.parse(text)
     except InvalidRange as error:
@@ -158,13 +169,15 @@ def _version(text: str, message: Message) -> VersionRange:
     return version
 
 
-def _message(message: Message, only: VersionRange) -> MessageObject:
+def _message(message: Message, shown_versions: VersionRange) -> MessageObject:
+    """A message with the layouts that any of the versions has."""
     require_limits(message)
-    layouts = [_layout(message, versions) for versions in headed_intervals(message) if versions & only]
+    layouts = [_layout(message, versions) for versions in headed_intervals(message) if versions & shown_versions]
     return MessageObject(message.name, message.type, message.api_key, str(message.valid), layouts)
 
 
 def _layout(message: Message, versions: VersionRange) -> LayoutObject:
+    """The layout of versions that all have the same one."""
     body = wire.layout(message, versions.lowest)
     return LayoutObject(
         versions=str(versions),
@@ -194,18 +207,19 @@ def _drawings(result: ShowResult, color: bool, width: int | None) -> Iterator[st
     for message in result.messages:
         name = printable(message.message_name)
         for layout in message.layouts:
-            head = f"{name} {layout.versions}"
+            heading = f"{name} {layout.versions}"
             if layout.header_version is not None:
-                head += f", after {message.message_type} header {layout.header_version}"
-            head += ", flexible" if layout.flexible else ""
-            lines = table((), _rows(layout.fields, layout.tags, ""), color, width)
-            yield "\n".join([paint(head, BOLD, color), *(lines or ["  nothing"])])
+                heading += f", after {message.message_type} header {layout.header_version}"
+            if layout.flexible:
+                heading += ", flexible"
+            lines = table((), _rows(layout.fields, layout.tags, ""), color, width) or ["  nothing"]
+            yield "\n".join([paint(heading, BOLD, color), *lines])
         if not message.layouts:
             yield f"{name} has no valid version"
 
 
 def _rows(fields: Iterable[FieldObject], tags: Tags, indent: str) -> Iterator[list[Cell]]:
-    """The fields, each with what is in it, and the tag section."""
+    """The table rows of fields, each followed by the fields inside it, and of the tag section; `indent` is blanks."""
     for field in fields:
         yield from _row(field, field.name, indent)
     if tags is not UNSET:
@@ -215,6 +229,7 @@ def _rows(fields: Iterable[FieldObject], tags: Tags, indent: str) -> Iterator[li
 
 
 def _row(field: FieldObject, label: str, indent: str) -> Iterator[list[Cell]]:
+    """The table rows of one field, with `label` in the first column, and of the fields inside it."""
     yield [(indent + label, ""), (field.encoding, ""), (field.bytes, DIM)]
     if field.fields is not UNSET:
         yield from _rows(field.fields, field.tags, f"{indent}  ")

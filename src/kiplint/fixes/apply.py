@@ -46,11 +46,6 @@ class CheckedFiles(msgspec.Struct, frozen=True, dict=True):
     findings: Sequence[Finding]
     other_findings: Sequence[Finding] = ()
 
-    @property
-    def all_findings(self) -> Sequence[Finding]:
-        """The findings of all rules."""
-        return (*self.findings, *self.other_findings)
-
     @cached_property
     def tree(self) -> Tree:
         """The definitions in the files."""
@@ -208,11 +203,12 @@ def _refuse_fixes(
     `after` has the fixes of all the findings. A regression is blamed on the fixes of the same RPC, or on all fixes if
     none edits that RPC: among them on those of the same element, else on the unsafe ones, else on all of them.
     """
+    rpcs_by_number = {number: {_rpc_of(edit.path) for edit in _edits(finding)} for number, finding in findings.items()}
     unsafe_numbers = [number for number, finding in findings.items() if _is_unsafe(finding)]
     refusals: dict[int, Regression | None] = {}
     for regression in regressions(before, after, unsafe=bool(unsafe_numbers), releases=releases):
         rpc = _rpc_of(regression.path)
-        of_rpc = [number for number, finding in findings.items() if rpc in map(_rpc_of, _edited_paths(finding))]
+        of_rpc = [number for number in findings if rpc in rpcs_by_number[number]]
         suspects = of_rpc or [*findings]
         of_element = [number for number in suspects if _element(findings[number]) == _element(regression)]
         unsafe_suspects = [number for number in suspects if number in unsafe_numbers]
@@ -229,10 +225,6 @@ def _refuse_fixes(
 
 def _edits(finding: Finding) -> tuple[Edit, ...]:
     return finding.fix.edits if finding.fix else ()
-
-
-def _edited_paths(finding: Finding) -> set[str]:
-    return {edit.path for edit in _edits(finding)}
 
 
 def _is_unsafe(finding: Finding) -> bool:
@@ -293,7 +285,8 @@ def regressions(
     else:
         yield from breaks_between(before.tree, after.tree)
     changed_paths = {path for path in after.files if before.files.get(path) != after.files[path]}
-    yield from worse_findings(before.all_findings, after.all_findings, changed_paths)
+    previous_findings = (*before.findings, *before.other_findings)
+    yield from worse_findings(previous_findings, (*after.findings, *after.other_findings), changed_paths)
 
 
 def worse_findings(

@@ -25,7 +25,6 @@ from kiplint.fixes.migration import (
     why_no_new_version,
 )
 from kiplint.model.headers import (
-    API_VERSIONS,
     WITH_INSTANCE_ID,
     HeaderMap,
     derived_header,
@@ -39,8 +38,6 @@ from kiplint.versions import VersionRange
 
 _ABOUT: Final = "The client instance ID, which tells this client from all other instances of its application."
 _HEADER_MISSING: Final = "kip-1313/header-missing"
-MISROUTING: Final = 5
-"""The version of ApiVersions that KIP-1242 adds, which still uses request header 2."""
 
 
 def migrate(schemas: SchemaSet, *, only: Collection[str] = (), only_declare: bool = False) -> Migration:
@@ -142,14 +139,11 @@ def _migrate_rpc(rpc: Rpc) -> Migration:
             _change_version(edits, version, new_header)
         _declare_headers(edits, version, header)
 
-    notes: list[str] = []
-    if rpc.api_key == API_VERSIONS and version == MISROUTING and "ClusterId" not in request.by_name:
-        notes.append(f"version {version} of Apache Kafka has ClusterId and NodeId (KIP-1242): add them first")
     if not request_edits.edits and not response_edits.edits:
-        return migration_of(rpc, "unchanged", notes=notes)
+        return migration_of(rpc, "unchanged")
     stays_unstable = request.unstable and version == request.valid.highest
     actions = [f"version {version} stays unstable"] if stays_unstable else []
-    return migration_of(rpc, "migrated", [request_edits, response_edits], actions, notes)
+    return migration_of(rpc, "migrated", [request_edits, response_edits], actions)
 
 
 def _change_version(edits: MessageEdits, version: int, header: int | None) -> None:
