@@ -144,14 +144,13 @@ def header_map(message: Message) -> HeaderMap:
     return _merge((part, header_of(message, part.lowest)) for part in boundaries(ranges, message.valid))
 
 
-def derived_map(message: Message, flexible: VersionRange | None = None) -> HeaderMap:
+def derived_map(message: Message) -> HeaderMap:
     """The header of every version from 0 on, as Kafka derives it from flexibleVersions, the last range open.
 
-    Retired versions are in the map too, and those to come: the map is the whole history. `flexible` is for a message
-    that is to have other flexible versions.
+    Retired versions are in the map too, and those to come: the map is the whole history.
     """
-    parts = boundaries([message.flexible if flexible is None else flexible, VersionRange.of(0, 0)], ALL)
-    return _merge((part, derived_header(message, part.lowest, flexible)) for part in parts)
+    parts = boundaries([message.flexible, VersionRange.of(0, 0)], ALL)
+    return _merge((part, derived_header(message, part.lowest)) for part in parts)
 
 
 def _merge(entries: Iterable[tuple[VersionRange, int]]) -> HeaderMap:
