@@ -21,14 +21,12 @@ from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.lines import Lines, decode_text
 
-Keeps = Callable[[str], bool]
-
 
 class BaseState(NamedTuple):
-    """The base: how often it has each finding, its files by path in the repository, and the top of the work tree.
+    """The base: how often it has each finding, by fingerprint, and its files by path in the repository.
 
-    `messages` has the fingerprint and the message of each finding; if they are kept, a known finding on a changed line
-    is new only if its message is new.
+    `top` is the top of the work tree. `messages` has the fingerprint and the message of each finding, if a finding that
+    the base has with the same message is not new even on a changed line.
     """
 
     counts: Mapping[str, int]
@@ -37,18 +35,21 @@ class BaseState(NamedTuple):
     messages: frozenset[tuple[str, str]] | None = None
 
     def at(self, directory: str) -> SchemaSet | None:
-        """The set of a directory, None if the base has none."""
-        inner = _inner(directory, self.top)
-        files = ((os.path.split(path), data) for path, data in self.files.items())
-        candidates = (load(name, data).message for (folder, name), data in files if folder == inner)
-        messages = tuple(message for message in candidates if message)
-        return SchemaSet(messages) if messages else None
+        """The set of a directory of the work tree, None if the base has none."""
+        base_directory = _path_below(self.top, directory)
+        messages = []
+        for path, data in self.files.items():
+            folder, name = os.path.split(path)
+            message = load(name, data).message if folder == base_directory else None
+            if message:
+                messages.append(message)
+        return SchemaSet(tuple(messages)) if messages else None
 
 
 def read_base(
     revision: str,
     names: Iterable[str],
-    keeps: Keeps,
+    keeps: Callable[[str], bool],
     rules: RuleSet,
     *,
     strict: bool = False,
@@ -64,7 +65,7 @@ def read_base(
     files_by_path: dict[str, bytes] = {}
     messages: set[tuple[str, str]] = set()
     top = repository or home_of(os.curdir)
-    sources = [*sources_in(revision, names, top, repository=repository)]
+    sources = list(sources_in(revision, names, top, repository=repository))
     prefix = f"{revision}:"
     with suppress(NothingThereError):
         for files in open_sets(sources, lambda path: True, repository=repository, empty=[]):
@@ -77,28 +78,29 @@ def read_base(
 
 
 def new_since(findings: Sequence[Finding], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
-    """The findings that the base does not have as often, or that are on a line that the base's file does not have."""
-    touched_lines = cache(lambda path: _touched_lines(sources.get(path, b""), base.files.get(_inner(path, base.top))))
+    """The findings that the base does not have as often, or that are on a line that the base's file does not have.
 
-    def is_touched(finding: Finding) -> bool:
-        if finding.line not in touched_lines(finding.path):
-            return False
-        return base.messages is None or (finding.fingerprint, finding.message) not in base.messages
-
-    are_old = are_recorded(findings, base.counts)
-    return tuple(
-        finding for finding, is_old in zip(findings, are_old, strict=True) if not is_old or is_touched(finding)
+    `sources` are the files of the work tree by path.
+    """
+    changed_lines = cache(
+        lambda path: _changed_lines(sources.get(path, b""), base.files.get(_path_below(base.top, path)))
     )
+    new_findings = []
+    for finding, is_in_base in zip(findings, are_recorded(findings, base.counts), strict=True):
+        has_old_message = base.messages is not None and (finding.fingerprint, finding.message) in base.messages
+        if not is_in_base or (not has_old_message and finding.line in changed_lines(finding.path)):
+            new_findings.append(finding)
+    return tuple(new_findings)
 
 
-def _touched_lines(data: bytes, old: bytes | None) -> set[int]:
+def _changed_lines(data: bytes, old: bytes | None) -> set[int]:
     """The numbers of the lines that the base's file does not have; all without such a file."""
-    lines = _lines(data)
-    old_lines = {*_lines(old)} if old is not None else set()
-    return {number for number, line in enumerate(lines, 1) if line not in old_lines}
+    old_lines = set(_lines(old)) if old is not None else set()
+    return {number for number, line in enumerate(_lines(data), 1) if line not in old_lines}
 
 
 def _lines(data: bytes) -> list[str]:
+    """The lines of a file, without their line ends."""
     lines = Lines(decode_text(data))
     return [lines.line(number) for number in range(1, len(lines.starts) + 1)]
 
@@ -106,34 +108,32 @@ def _lines(data: bytes) -> list[str]:
 def sources_in(
     revision: str, names: Iterable[str], top: str, option: str = "--changed-since", repository: str | None = None
 ) -> Iterator[str]:
-    """The directories and files named in a revision, as `REV:path`; a file counts as its directory.
+    """The named directories, and those of the named files, as far as a revision has them, as `REV:path`.
 
-    `option` is named in errors. `top` is the work tree, that of `repository` if it is not the repository around the
-    working directory. Raises as `read_base` does.
+    `top` is the work tree that they are in: that of `repository`, by default of the one around the working directory.
+    `option` begins the messages of errors, which are those of `read_base`.
     """
-    where = "in the repository around the working directory"
-    if repository:
-        where = f"in the work tree of {repository}; name it as REV:path"
-    if not top and not repository:
+    if not top:
         raise SourceError(f"{option} needs a git repository around the working directory")
     if is_unborn(revision, repository):
         return
     if not is_revision(revision, repository):
         raise SourceError(f"no such revision: {revision}")
-    sources = {}
+    paths = []
     for name in names:
         if not os.path.lexists(name):
             raise UsageError(f"{option} takes directories and files, not {name}")
-        inner = _inner(name if os.path.isdir(name) else os.path.dirname(name), top)
-        if not top or inner.startswith("../"):
-            raise UsageError(f"{option}: {name} is not {where}")
-        sources[f"{revision}:{inner}"] = inner
-    for source, inner in sources.items():
-        if not inner or open_repository(repository).find(source) is not None:
+        path = _path_below(top, name if os.path.isdir(name) else os.path.dirname(name))
+        if path.startswith("../"):
+            raise UsageError(f"{option}: {name} is not in the repository around the working directory")
+        paths.append(path)
+    for path in dict.fromkeys(paths):
+        source = f"{revision}:{path}"
+        if not path or open_repository(repository).find(source) is not None:
             yield source
 
 
-def _inner(path: str, top: str) -> str:
+def _path_below(top: str, path: str) -> str:
     """A path relative to the top of a repository, with slashes; empty for the top itself."""
-    inner = os.path.relpath(os.path.realpath(path or os.curdir), os.path.realpath(top)).replace(os.sep, "/")
-    return "" if inner == "." else inner
+    relative_path = os.path.relpath(os.path.realpath(path or os.curdir), os.path.realpath(top)).replace(os.sep, "/")
+    return "" if relative_path == "." else relative_path

@@ -22,9 +22,10 @@ from kiplint.text.show import printable
 
 
 class TooLargeError(UsageError):
-    """The layouts of the message in `file` are above a limit."""
+    """The layouts of a message are above a limit."""
 
     def __init__(self, file: str, limit: Limit) -> None:
+        """`file` is the path of the message's definition."""
         super().__init__(limit.exceeded(f"{file}: the message"))
         self.file = file
 
@@ -56,21 +57,29 @@ class Tree(NamedTuple):
     @property
     def main(self) -> SchemaSet:
         """The set with the most RPCs; the records of coordinators do not count."""
-        counts = {name: sum(not rpc.is_coordinator for rpc in schemas.rpcs) for name, schemas in self.sets.items()}
-        return self.sets[max(counts, key=counts.__getitem__)] if counts else SchemaSet(())
+
+        def count_rpcs(schemas: SchemaSet) -> int:
+            return sum(not rpc.is_coordinator for rpc in schemas.rpcs)
+
+        return max(self.sets.values(), key=count_rpcs, default=SchemaSet(()))
 
 
 def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, bytes]]]]) -> Tree:
     """The tree of files, which are pairs of path and bytes, by directory relative to the tree's root."""
     sets: dict[str, SchemaSet] = {}
     sources: dict[str, bytes] = {}
-    unreadable: list[Definition] = []
+    unparsable: list[Definition] = []
     for directory, files in directories:
-        definitions = [load_definition(path, data) for path, data in files]
-        sources |= {item.file: item.data for item in definitions}
-        unreadable += [item for item in definitions if item.message is None]
-        sets[directory] = SchemaSet(tuple(item.message for item in definitions if item.message), directory)
-    return Tree(name, sets, sources, tuple(unreadable))
+        messages: list[Message] = []
+        for path, data in files:
+            definition = load_definition(path, data)
+            sources[definition.file] = definition.data
+            if definition.message:
+                messages.append(definition.message)
+            else:
+                unparsable.append(definition)
+        sets[directory] = SchemaSet(tuple(messages), directory)
+    return Tree(name, sets, sources, tuple(unparsable))
 
 
 def pair_sets(old: Tree, new: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
@@ -79,22 +88,22 @@ def pair_sets(old: Tree, new: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
     A set that only one tree has is paired with an empty set.
     """
     if len(old.sets) == 1 and len(new.sets) == 1:
-        yield next(iter(old.sets.values())), next(iter(new.sets.values()))
+        (old_set,), (new_set,) = old.sets.values(), new.sets.values()
+        yield old_set, new_set
         return
     for directory in sorted({*old.sets, *new.sets}):
         yield old.sets.get(directory) or SchemaSet(()), new.sets.get(directory) or SchemaSet(())
 
 
-def require_counterparts(*trees: Tree) -> None:
-    """Raise UsageError where one tree has a single set, and another has several without its directory."""
-    for single in trees:
-        for several in trees:
-            if len(single.sets) == 1 and len(several.sets) > 1 and not single.sets.keys() & several.sets.keys():
-                names = ", ".join(printable(directory or ".") for directory in sorted(several.sets))
-                raise UsageError(
-                    f"{printable(several.name)} has {len(several.sets)} sets, {printable(single.name)} has one: "
-                    f"name one of {names} below {printable(several.name)}"
-                )
+def require_counterparts(old: Tree, new: Tree) -> None:
+    """Raise UsageError where one tree has a single set, and the other has several without its directory."""
+    smaller, larger = sorted((old, new), key=lambda tree: len(tree.sets))
+    if len(smaller.sets) == 1 and len(larger.sets) > 1 and not smaller.sets.keys() & larger.sets.keys():
+        names = ", ".join(printable(directory or ".") for directory in sorted(larger.sets))
+        raise UsageError(
+            f"{printable(larger.name)} has {len(larger.sets)} sets, {printable(smaller.name)} has one: "
+            f"name one of {names} below {printable(larger.name)}"
+        )
 
 
 def load(source: Path, repository: Path | None = None, keep: Callable[[str], bool] = lambda path: True) -> Tree:
@@ -122,7 +131,7 @@ def load_base(source: Path, repository: Path | None = None, keep: Callable[[str]
     if not name.endswith(":"):
         return load(source, repository, keep)
     with suppress(NothingThereError):
-        if not is_unborn(name[:-1], os.fspath(repository) if repository else None):
+        if not is_unborn(name.removesuffix(":"), os.fspath(repository) if repository else None):
             return load(source, repository, keep)
     return make_tree(name, ())
 
