@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -13,7 +12,7 @@ from typing import Final, NamedTuple
 
 from kiplint.compat.change import STATUSES, Status
 from kiplint.compat.fields import default_value
-from kiplint.compat.tree import Tree, load_base, make_tree, read_directories, require_limits
+from kiplint.compat.tree import Tree, load, load_base, make_tree, require_limits
 from kiplint.engine.config import Configuration, Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.headers import header_of
@@ -323,27 +322,10 @@ def _names(patterns: Iterable[str], repository: str | None, option: str) -> list
     return [*without_number, *sorted(with_number, key=lambda name: keys[name], reverse=True)]
 
 
-def _load_all(names: Iterable[str], repository: Path | None, keep: Callable[[str], bool]) -> Iterator[Tree]:
-    """The trees of releases, without RPCs and other messages that an earlier tree has byte for byte.
-
-    An RPC is left out only if both of its files are the same, as its two messages have to be of one set.
-    """
-    earlier_contents: set[bytes] = set()
+def _load_all(names: Iterable[str], repository: Path | None, keeps: Callable[[str], bool]) -> Iterator[Tree]:
+    """The trees of releases; empty for a release from before the definitions, or from before that directory."""
     for name in names:
-        directories: Mapping[str, list[tuple[str, bytes]]] = {}
-        with suppress(NothingThereError):  # a release from before the definitions, or of that directory
-            directories = read_directories(name, repository, keep)
-        all_files = [file for files in directories.values() for file in files]
-        changed_rpcs = {_rpc_of_file(path) for path, data in all_files if data not in earlier_contents}
-        earlier_contents.update(data for _, data in all_files)
-        changed_files = {
-            directory: [(path, data) for path, data in files if _rpc_of_file(path) in changed_rpcs]
-            for directory, files in directories.items()
-        }
-        yield make_tree(name, changed_files.items())
-
-
-def _rpc_of_file(path: str) -> str:
-    """The name of a file without `Request.json` or `Response.json`, or else without `.json`."""
-    name = path.rpartition("/")[2]
-    return re.sub(r"_?(request|response)?\.json$", "", name, flags=re.IGNORECASE)
+        try:
+            yield load(name, repository, keeps)
+        except NothingThereError:
+            yield make_tree(name, ())

@@ -5,7 +5,7 @@ The rows are a view of findings: of the rules whose `rollout` is set, in the hea
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Final, Literal, cast, get_args
 
@@ -65,21 +65,23 @@ class RolloutRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     message_name: Annotated[str, Meta(description="The message in that file.")] = ""
 
 
-def rollout_rules(header: int, config: Config | None = None, every: Sequence[Rule] = ()) -> RuleSet:
+def rollout_rules(header: int, config: Config | None = None, all_rules: Sequence[Rule] = ()) -> RuleSet:
     """The rules of a rollout, with the severities and params of a configuration, without those that it ignores.
 
-    `every` are all rules as configured, by default those that are shipped. The rule about RPCs that lack the header is
-    on unless the configuration turns it off, and requires the header.
+    `all_rules` are all rules as configured, by default those that are shipped. The rule about RPCs that lack the header
+    is on unless the configuration turns it off, and requires the header.
     """
     config = config or Config()
-    own = {"header": header, "common": 1 << 30, "derived": True}  # a mistake of however many messages is theirs
-    active = []
-    for rule in every or make_ruleset(config, load_rules(config, "")).all_rules:
+    # An unknown header is wrong in however many messages it is common.
+    rollout_params = {"header": header, "common": 1 << 30, "derived": True}
+    active_rules = []
+    for rule in all_rules or make_ruleset(config, load_rules(config, "")).all_rules:
         is_off = rule.severity == "off" and (rule.spec.rollout != "missing" or rule.id in config.severity)
-        if rule.spec.rollout and not is_off and not any(matches(name, rule.id) for name in config.ignore):
-            params = {name: own.get(name, value) for name, value in rule.params.items()}
-            active.append(replace(rule, severity=rule.severity_on, params=params))
-    return RuleSet(active, active)
+        is_ignored = any(matches(selector, rule.id) for selector in config.ignore)
+        if rule.spec.rollout and not is_off and not is_ignored:
+            params = {name: rollout_params.get(name, value) for name, value in rule.params.items()}
+            active_rules.append(replace(rule, severity=rule.severity_on, params=params))
+    return RuleSet(active_rules, active_rules)
 
 
 def rollout_of_trees(
@@ -89,21 +91,25 @@ def rollout_of_trees(
 
     An RPC that moved to another directory is compared with itself, and is not gone from the one that it left.
     """
+    rows: list[RolloutRow] = []
     if base is None:
-        rows = [row for schemas in head.sets.values() for row in rollout(schemas, None, header, rules)]
+        for schemas in head.sets.values():
+            rows += rollout(schemas, None, header, rules)
         return sorted(rows, key=lambda row: row.name)
-    rows = []
-    everywhere = {_identity(message) for message in head.messages if message.is_rpc}
-    former = {_identity(message): message for message in base.messages if message.is_rpc}
-    for old, new in pair_sets(base, head):
-        here = {_identity(message) for message in new.messages if message.is_rpc}
-        stayed = [message for message in old.messages if _identity(message) not in everywhere - here]
-        moved = [former[key] for key in here - {*map(_identity, stayed)} if key in former]
-        rows += rollout(new, SchemaSet((*stayed, *moved), old.directory), header, rules, releases)
+    head_keys = {_key(message) for message in head.messages if message.is_rpc}
+    base_messages = {_key(message): message for message in base.messages if message.is_rpc}
+    for old_set, new_set in pair_sets(base, head):
+        set_keys = {_key(message) for message in new_set.messages if message.is_rpc}
+        keys_elsewhere = head_keys - set_keys
+        remaining = [message for message in old_set.messages if _key(message) not in keys_elsewhere]
+        moved_keys = set_keys - {_key(message) for message in remaining}
+        moved = [base_messages[key] for key in moved_keys if key in base_messages]
+        rows += rollout(new_set, SchemaSet((*remaining, *moved), old_set.directory), header, rules, releases)
     return sorted(rows, key=lambda row: row.name)
 
 
-def _identity(message: Message) -> tuple[str, int | None]:
+def _key(message: Message) -> tuple[str, int | None]:
+    """What a request or response is found by in another set, whatever its name."""
     return message.type, message.api_key
 
 
@@ -122,8 +128,8 @@ def rollout(
     head = SchemaSet(head.messages, head.directory, head.is_single_file, head.unparsable_names, head.selected, base)
     view = _Rollout(head, base, header, rules or rollout_rules(header), releases)
     rows = [view.row(rpc) for rpc in view.rpcs]
-    present = {row.api_key for row in rows}
-    rows += [view.removed_row(rpc) for key, rpc in view.former.items() if key not in present]
+    head_keys = {rpc.api_key for rpc in view.rpcs}
+    rows += [view.removed_row(rpc) for api_key, rpc in view.base_rpcs.items() if api_key not in head_keys]
     return sorted(rows, key=lambda row: row.name)
 
 
@@ -134,155 +140,163 @@ def summary(rows: Sequence[RolloutRow]) -> dict[Adoption, int]:
 
 
 class _Rollout:
-    """What decides the rows: the RPCs of head and base, and the violations by API key, the most important first."""
+    """What decides the rows: the RPCs of head and base by API key, and what they violate, the most important first."""
 
     def __init__(
         self, head: SchemaSet, base: SchemaSet | None, header: int, rules: RuleSet, releases: Releases | None
     ) -> None:
+        """`header` is the request header that every RPC should have; the rules are those of `rollout_rules`."""
         self.head, self.base, self.header, self.rules = head, base, header, rules
         self.rpcs = [rpc for rpc in head.rpcs if not rpc.is_coordinator]
-        self.former = {rpc.api_key: rpc for rpc in base.rpcs if not rpc.is_coordinator} if base else {}
+        self.base_rpcs = {rpc.api_key: rpc for rpc in base.rpcs if not rpc.is_coordinator} if base else {}
         for rpc in self.rpcs:
-            former = self.former.get(rpc.api_key)
-            if former and former.request and rpc.request and not are_related(former.request, rpc.request):
-                del self.former[rpc.api_key]  # the RPC took the key of another one
-        self.frozen = next((rule for rule in rules.rules if rule.id == FROZEN), None)
-        self.missing = next((rule for rule in rules.rules if rule.spec.rollout == "missing"), None)
-        self.violations: dict[int, list[Violation]] = {}
+            base_rpc = self.base_rpcs.get(rpc.api_key)
+            if base_rpc and base_rpc.request and rpc.request and not are_related(base_rpc.request, rpc.request):
+                del self.base_rpcs[rpc.api_key]  # another RPC, whose key this one took
+        self.frozen_rule = next((rule for rule in rules.rules if rule.id == FROZEN), None)
+        self.missing_rule = next((rule for rule in rules.rules if rule.spec.rollout == "missing"), None)
+        self.violations: defaultdict[int, list[Violation]] = defaultdict(list)
         for violation in self._violations(releases):
             message = message_of(violation.element)
-            if message and message.api_key is not None and violation.rule is not self.missing:
-                self.violations.setdefault(message.api_key, []).append(violation)
-        headers = [head.request_header] if head.request_header else []
-        self.of_header = next((item for item in rules.violations("message", headers) if item.severity != "off"), None)
+            if message and message.api_key is not None and violation.rule is not self.missing_rule:
+                self.violations[message.api_key].append(violation)
+        header_violations = rules.violations("message", [head.request_header]) if head.request_header else []
+        self.header_violation = next((item for item in header_violations if item.severity != "off"), None)
 
     def _violations(self, releases: Releases | None) -> Iterator[Violation]:
         """The violations in the order in which they decide a row: what hides the others of an RPC comes first."""
         messages = [message for message in self.head.messages if message.is_rpc]
-        elements: list[tuple[str, Iterable[Any]]] = [
+        ordered_elements: list[tuple[str, Iterable[Any]]] = [
             ("rpc", (rpc for rpc in self.rpcs if not rpc.is_pair)),
-            ("change", (change for message in messages for change in self._moved_headers(message, releases))),
+            ("change", (change for message in messages for change in self._header_changes(message, releases))),
             ("rpc", (rpc for rpc in self.rpcs if rpc.is_pair)),
             ("header_range", (entry for message in messages for entry in message.header_ranges)),
             ("message", messages),
             ("field", (field for message in messages for field in message.fields)),
         ]
-        for kind, of_kind in elements:
-            for violation in self.rules.violations(kind, of_kind):
-                if violation.severity != "off" and kind == "change":
+        for kind, elements in ordered_elements:
+            for violation in self.rules.violations(kind, elements):
+                if violation.severity == "off":
+                    continue
+                if kind == "change":
                     message = violation.element.message
                     yield replace(violation, element=message, location=location_of(message, "headerVersions"))
-                elif violation.severity != "off":
+                else:
                     yield violation
 
-    def _moved_headers(self, message: Message, releases: Releases | None) -> Iterator[Change]:
-        """The headers of released versions that changed."""
+    def _header_changes(self, message: Message, releases: Releases | None) -> Iterator[Change]:
+        """The changes of the headers of released versions."""
         old = self.base.key_owners.get((message.type, message.api_key or 0)) if self.base else None
-        for status, reference, versions, _ in VersionStatuses.of(old, message, releases).groups if old else ():
+        if old is None:
+            return
+        for status, reference, versions, _ in VersionStatuses.of(old, message, releases).groups:
             if status == "released":
                 yield from compare_headers(Both(reference, message), versions, derived=True)
 
     def row(self, rpc: Rpc) -> RolloutRow:
         """The row of an RPC of the head."""
-        request, old = rpc.request, self.former.get(rpc.api_key)
-        former = old.request if old else None
-        row = _row(rpc, former, request)
-        violations = self.violations.get(rpc.api_key, [])
-        if (versions := self._frozen_versions(rpc)) is not None:
-            violations = [violation for violation in violations if violation.rule is self.frozen]
-            text = f"frozen at versions {versions}: it never carries the client instance id"
-            return _wrong(row, violations[0]) if violations else replace(row, status="exempt", message=text)
+        request, base_rpc = rpc.request, self.base_rpcs.get(rpc.api_key)
+        base_request = base_rpc.request if base_rpc else None
+        row = _undecided_row(rpc, base_request, request)
+        violations = self.violations[rpc.api_key]
+        frozen_versions = self._frozen_versions(rpc)
+        if frozen_versions is not None:
+            for violation in violations:
+                if violation.rule is self.frozen_rule:
+                    return _wrong(row, violation)
+            text = f"frozen at versions {frozen_versions}: it never carries the client instance id"
+            return replace(row, status="exempt", message=text)
         if rpc.is_dead:
             return replace(row, status="dead", message="no valid version is left")
         if violations:
             return _wrong(row, violations[0])
         if request is None:
             return replace(row, status="exempt", message="there is no request")
-        if self.missing and rpc.rpc_name in self.missing.params["exempt"]:
+        if self.missing_rule and rpc.rpc_name in self.missing_rule.params["exempt"]:
             return replace(row, status="exempt", message="exempt")
-        return self._adoption(row, rpc, request, former)
+        return self._adoption(row, rpc, request, base_request)
 
     def _frozen_versions(self, rpc: Rpc) -> str | None:
-        """The versions at which an RPC is frozen, None for others."""
-        return self.frozen.params["frozen"].get(rpc.rpc_name) if self.frozen else None
+        """The versions at which an RPC is frozen, such as `0-1`; None for others."""
+        return self.frozen_rule.params["frozen"].get(rpc.rpc_name) if self.frozen_rule else None
 
-    def _adoption(self, row: RolloutRow, rpc: Rpc, request: Message, former: Message | None) -> RolloutRow:
-        """The row of an RPC that has nothing wrong: whether it uses the header."""
+    def _adoption(self, row: RolloutRow, rpc: Rpc, request: Message, base_request: Message | None) -> RolloutRow:
+        """The row of an RPC that violates no rule: whether its latest version, or a new one's first, has the header."""
         latest, first = request.valid.highest, request.valid.lowest
-        is_new = self.base is not None and rpc.api_key not in self.former
+        is_new = self.base is not None and rpc.api_key not in self.base_rpcs
         header, offered_versions = header_of(request, first if is_new else latest), released_versions(request)
         status: Adoption = "missing"
         key, text = "headerVersions", ""
         if header < self.header and is_new:
             text = f"{rpc.name} is new, but version {first} uses header {header}; start with header {self.header}"
         elif header < self.header:
-            released = released_versions(former).highest if former else -1
-            bump = f"bump it to {max(released, latest) + 1} with header {self.header}"
+            highest_in_base = released_versions(base_request).highest if base_request else -1
+            bump = f"bump it to {max(highest_in_base, latest) + 1} with header {self.header}"
             text = f"the latest version of {rpc.name} ({latest}) uses header {header}; {bump}"
             key = "headerVersions" if request.declares_headers else "validVersions"
         elif header >= WITH_INSTANCE_ID and not self.head.request_header:
             text = f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
-        elif header >= WITH_INSTANCE_ID and self.of_header:
-            return _wrong(row, self.of_header, f"it uses header {header}, but ")
+        elif header >= WITH_INSTANCE_ID and self.header_violation:
+            return _wrong(row, self.header_violation, f"it uses header {header}, but ")
         elif not offered_versions or header_of(request, offered_versions.highest) < self.header:
             status, key = "unstable", "latestVersionUnstable"
             text = f"version {latest} of {rpc.name} uses header {header}, but is unstable: no broker offers it yet"
-        if self.missing and text:
-            return _failing(row, status, text, self.missing, location_of(request, key))
+        if text and self.missing_rule:
+            return _failing(row, status, text, self.missing_rule, location_of(request, key))
         if is_new:
             return replace(row, status="new", message=f"new, with header {header} from version {first}")
-        return replace(row, message=f"version {latest} uses header {header}")
+        return replace(row, status="done", message=f"version {latest} uses header {header}")
 
     def removed_row(self, rpc: Rpc) -> RolloutRow:
         """The row of an RPC that only the base has. A retired RPC should keep its files, without valid versions."""
         message = rpc.request or rpc.response
-        row = replace(_row(rpc, rpc.request, None), base_versions=str(rpc.request.valid) if rpc.request else "none")
+        row = _undecided_row(rpc, rpc.request, None)
         if rpc.is_dead or message is None:
             return replace(row, status="dead", message="no valid version was left, and now the file is gone")
-        text, where = "is in the base, but not in the head", location_of(message, "name")
-        if (versions := self._frozen_versions(rpc)) is not None and self.frozen:
-            text += f"; it is frozen at versions {versions} and must stay"
-            return _failing(row, "wrong", text, self.frozen, where)
+        text, location = "is in the base, but not in the head", location_of(message, "name")
+        frozen_versions = self._frozen_versions(rpc)
+        if self.frozen_rule and frozen_versions is not None:
+            text += f"; it is frozen at versions {frozen_versions} and must stay"
+            return _failing(row, "wrong", text, self.frozen_rule, location)
         text += '; to retire it, keep its files with "validVersions": "none"'
-        for violation in self.rules.violations("change", [Change("message-removed", (message, None), message.valid)]):
-            return _failing(row, "wrong", text, violation.rule, where, "error")
+        removal = Change("message-removed", (message, None), message.valid)
+        for violation in self.rules.violations("change", [removal]):
+            return _failing(row, "wrong", text, violation.rule, location, "error")
         return replace(row, status="dead", message=text)
 
 
-def _row(rpc: Rpc, former: Message | None, request: Message | None) -> RolloutRow:
-    """The row of an RPC with this request in the base and in the head, before anything is said of it."""
-    headers = {str(versions): number for versions, number in header_map(request)} if request else {}
-    before, now = str(former.valid) if former else "", str(request.valid) if request else "none"
+def _undecided_row(rpc: Rpc, base_request: Message | None, request: Message | None) -> RolloutRow:
+    """The row of an RPC with this request in the base and in the head, before its status and message are decided."""
     return RolloutRow(
         name=rpc.name,
         api_key=rpc.api_key,
         status="done",
-        base_versions=before,
-        versions=now,
-        header_versions=headers,
+        base_versions=str(base_request.valid) if base_request else "",
+        versions=str(request.valid) if request else "none",
+        header_versions={str(versions): header for versions, header in header_map(request)} if request else {},
         message="",
     )
 
 
-def _wrong(row: RolloutRow, violation: Violation, start: str = "") -> RolloutRow:
-    """The row of an RPC that is wrong, as a violation explains."""
-    text = start + violation.message
+def _wrong(row: RolloutRow, violation: Violation, introduction: str = "") -> RolloutRow:
+    """The row of an RPC that is wrong, with the message of a violation after an introduction."""
+    text = introduction + violation.message
     return _failing(row, "wrong", text, violation.rule, violation.location, violation.severity)
 
 
 def _failing(
-    row: RolloutRow, status: Adoption, text: str, rule: Rule, where: Location, severity: Level | None = None
+    row: RolloutRow, status: Adoption, text: str, rule: Rule, location: Location, severity: Level | None = None
 ) -> RolloutRow:
-    """The row with the rule that decides, by default with the rule's severity, and what to look at."""
+    """The row with the rule that decides, where it is violated, and a severity, by default that of the rule."""
     return replace(
         row,
         status=status,
         message=text,
         rule=rule.id,
         severity=cast("Severity", severity or rule.severity),
-        path=where.file,
-        pointer=f"{where.pointer}/{where.key}" if where.key else where.pointer,
-        message_name=where.message_name,
+        path=location.file,
+        pointer=f"{location.pointer}/{location.key}" if location.key else location.pointer,
+        message_name=location.message_name,
     )
 
 
