@@ -53,8 +53,7 @@ def test_a_diff(browser: Browser, tmp_path: Path) -> None:
         assert entries.count() == len({change.rpc for change in result.changes})
         messages = page.locator(".message").all_text_contents()
         assert sorted(messages) == sorted(printable(change.message) for change in result.changes)
-        page.keyboard.press("/")
-        page.keyboard.type("stop-commands")
+        page.get_by_role("searchbox").fill("stop-commands")
         assert page.locator("details:visible").count() == 1
         page.get_by_role("searchbox").fill("")
         page.get_by_role("combobox", name="breaks").select_option("none")

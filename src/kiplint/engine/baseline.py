@@ -99,7 +99,8 @@ def apply_baseline(
     if baseline is None:
         baseline = baseline_of(findings, checked_paths)
         write_baseline(baseline, file)
-        return BaselineResult((), (), (_update_note(file.path, baseline, baseline.total, 0),))
+        note = _update_note(file.path, baseline, new=baseline.total, dropped=0)
+        return BaselineResult(findings=(), stale=(), notes=(note,))
 
     stale: tuple[StaleEntry, ...] = ()
     if is_whole and all(_is_covered(path, checked_paths, folder) for path in baseline.checked):
@@ -110,7 +111,8 @@ def apply_baseline(
     dropped = baseline.total - updated_baseline.total
     if file.is_updated:
         write_baseline(updated_baseline, file)
-        return BaselineResult(unrecorded_findings, (), (_update_note(file.path, updated_baseline, 0, dropped),))
+        note = _update_note(file.path, updated_baseline, new=0, dropped=dropped)
+        return BaselineResult(unrecorded_findings, stale=(), notes=(note,))
     warning = (
         f"warning: {printable(file.path)}: stale findings: {dropped:,} of {baseline.total:,}; "
         "--update-baseline drops them"
@@ -226,7 +228,7 @@ def _leading_comments(path: str) -> bytes:
 
 
 def _recorded_path(path: str, folder: str) -> str:
-    """A path as a baseline in a folder names it: relative to the folder, if it exists; else `4.0.0:`, for example."""
+    """A checked path or revision as a baseline records it: a path on disk relative to the folder of the baseline."""
     if os.path.lexists(path):
         path = os.path.relpath(os.path.realpath(path), folder).replace(os.sep, "/")
     return encodable(path)
@@ -235,7 +237,7 @@ def _recorded_path(path: str, folder: str) -> str:
 def _is_covered(recorded_path: str, checked_paths: Iterable[str], folder: str) -> bool:
     """Whether a recorded path is or lies below one of the checked paths; one that no longer exists is covered too.
 
-    All of them are as `_recorded_path` gives them for the folder of the baseline.
+    All of them are as `_recorded_path` gives them for the `folder` of the baseline.
     """
     full_path = os.path.normpath(os.path.join(folder, recorded_path))
     is_revision = ":" in recorded_path

@@ -229,7 +229,7 @@ def read_config(file: str, files: Disk = DISK) -> Config:
 def _explain(file: str, text: str, error: str) -> str:
     """A validation error of msgspec, with its line and what to write.
 
-    An error ends in the path of the wrong value, such as ` - at `$.rules[...].params``.
+    `error` may end in the path of the wrong value: "Expected `object`, got `int` - at `$.rules[...].params`".
     """
     reason, _, path = error.replace("`", "").partition(" - at $")
     top_key = re.split(r"[.\[]", path.lstrip("."))[0]

@@ -173,16 +173,19 @@ class Hole(NamedTuple):
 
 
 def holes(template: str) -> list[Hole]:
-    """The parts of a template; `{{` and `}}` are braces. Raises ExpressionError."""
+    """The holes of a template such as `in {versions}`, each with the text before it. Raises ExpressionError.
+
+    `{{` and `}}` are braces; `{number:version|versions}` is a hole with words.
+    """
     result = []
     try:
         parts = list(Formatter().parse(template))
     except ValueError as error:
         raise ExpressionError(f"cannot read the holes of {short(template)}: {error}") from None
-    for before, expression, choice, conversion in parts:
-        words = tuple(choice.split("|")) if choice else ()
+    for before, expression, format_spec, conversion in parts:
+        words = tuple(format_spec.split("|")) if format_spec else ()
         if conversion or len(words) not in (0, 2):
-            hole = f"{expression}!{conversion}" if conversion else f"{expression}:{choice}"
+            hole = f"{expression}!{conversion}" if conversion else f"{expression}:{format_spec}"
             raise ExpressionError(f"the hole {{{short(hole)}}} wants two words, as in {{number:version|versions}}")
         result.append(Hole(before, expression, words))
     return result
@@ -236,14 +239,13 @@ class Expressions(ast.NodeTransformer):
 
     def template(self, text: str) -> Callable[[Any, Any], str]:
         """The function of an element and the parameters that fills the holes of a template."""
-        parts: list[ast.expr] = []
+        parts: list[ast.expr] = []  # of an f-string
         for before, expression, words in holes(text):
             parts.append(ast.Constant(before, **_AT))
             if expression is not None:
-                choice = [ast.Constant(item, **_AT) for item in words]
-                name = ast.Name("_word" if words else "_text", _LOAD, **_AT)
-                call = ast.Call(name, [self.tree(expression), *choice], [], **_AT)
-                parts.append(ast.FormattedValue(call, -1, **_AT))
+                function = ast.Name("_word" if words else "_text", _LOAD, **_AT)
+                arguments = [self.tree(expression), *(ast.Constant(item, **_AT) for item in words)]
+                parts.append(ast.FormattedValue(ast.Call(function, arguments, [], **_AT), -1, **_AT))
         return _function("_element", ast.JoinedStr(parts, **_AT))
 
     def filter(self, conditions: Sequence[str]) -> Callable[[Iterable[Any], Any], list[Any]]:

@@ -84,7 +84,8 @@ def _parse(text: str) -> Any:
 def _explain(text: str, error: str) -> str:
     """A validation error of msgspec as `line: what is wrong`.
 
-    An error ends in a path such as `$.rules[3].levels[...].severity`; the line is that of the last name in the path.
+    `error` may end in the path of the wrong value: "Expected `str`, got `int` - at `$.rules[3].message`". The line is
+    that of the last name in the path, in the rule of that index.
     """
     reason, _, path = error.partition(" - at `$")
     names = re.findall(r"\.(\w+)", path)

@@ -106,7 +106,10 @@ def with_params(rules: list[Rule], params: Mapping[str, Mapping[str, Any]]) -> l
 
 
 class CompiledRule:
-    """A rule as Python functions. Those for the texts of a violation are compiled when there is one."""
+    """A rule as Python functions: two select the elements that it is about, and of these those that violate it.
+
+    The functions for the texts of a violation are compiled when there is one.
+    """
 
     def __init__(self, rule: Rule) -> None:
         """Raises ExpressionError if an expression is invalid."""
@@ -119,19 +122,19 @@ class CompiledRule:
         self._function_of_expression = cache(expressions.value)
         self._function_of_template = cache(expressions.template)
         conditions = [spec.when] if spec.when else []
-        self._elements_with_required_fields = expressions.filter(conditions) if spec.fields else None
+        self._select_concerned = expressions.filter(conditions) if spec.fields else None
         violation_conditions = [*conditions, *_violation_conditions(spec)]
-        self._violating_elements = expressions.filter(violation_conditions) if spec.message or spec.says else None
+        self._select_violating = expressions.filter(violation_conditions) if spec.message or spec.says else None
 
     def violations(self, elements: Sequence[Any]) -> Iterator[Violation]:
         """Each violation by one of the elements. Raises what an expression raises."""
-        if self._elements_with_required_fields:
-            for element in self._elements_with_required_fields(elements, self.params):
+        if self._select_concerned:
+            for element in self._select_concerned(elements, self.params):
                 for unmet in unmet_requirements(element, self.rule.spec.fields):
                     location = location_of(unmet.element, unmet.key)
                     yield Violation(self.rule, self.rule.severity, unmet.message, location, element)
-        if self._violating_elements:
-            for element in self._violating_elements(elements, self.params):
+        if self._select_violating:
+            for element in self._select_violating(elements, self.params):
                 yield self._violation(element)
 
     def _violation(self, element: Any) -> Violation:

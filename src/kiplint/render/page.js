@@ -27,14 +27,6 @@ for (const form of document.querySelectorAll("form")) {
   filter();
 }
 
-addEventListener("keydown", (event) => {
-  const search = document.querySelector("[type=search]");
-  if (event.key === "/" && search && !event.target.matches("input, select")) {
-    event.preventDefault();
-    search.focus();
-  }
-});
-
 /* An address with the name of an entry opens it; what is printed is all open. */
 const open = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -8,9 +8,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-import re
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -28,7 +25,7 @@ from kiplint.text.show import printable
 
 
 class Cell(NamedTuple):
-    """A text with a look, and what it means."""
+    """A text; its `look` is a class of the style sheet, its `title` is shown while the mouse is on it."""
 
     text: str
     look: str = ""
@@ -36,7 +33,7 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of a table. The search of a section finds it where it has `values`, and filters choose it by them."""
+    """A row of a table. If it has `values`, the search and the filters of its section apply to it."""
 
     cells: Sequence[str | Cell]
     look: str = ""
@@ -64,7 +61,7 @@ class Table(msgspec.Struct, frozen=True):
 
 
 class PlotLine(NamedTuple):
-    """A line of a plot: its name with the newest value, its look, and its points as SVG has them."""
+    """A line of a plot: its name with the newest value, its look, and its points as in SVG, such as `0,110 600,10`."""
 
     name: str
     look: str
@@ -72,7 +69,7 @@ class PlotLine(NamedTuple):
 
 
 class Plot(msgspec.Struct, frozen=True):
-    """Numbers over time, from 0 to `most`; the marks on the time axis have titles."""
+    """Numbers over time, from 0 to `most`; `marks` are points on the time axis, from 0 to 600, with their titles."""
 
     title: str
     lines: Sequence[PlotLine]
@@ -84,9 +81,9 @@ class Plot(msgspec.Struct, frozen=True):
 
 
 class PageEntry(msgspec.Struct, frozen=True):
-    """Something that opens: its name and a note, tags, and what is inside.
+    """An entry that opens: its name and a note, tags, and the blocks inside.
 
-    By its `values`, lists with a blank between the values, filters choose it.
+    `values` are what filters compare, by name of the filter; a blank separates several values.
     """
 
     anchor: str
@@ -102,7 +99,7 @@ Block = Text | Table | Plot | PageEntry
 
 
 class Filter(NamedTuple):
-    """What the items of a section are filtered by: a name in their `values`, and the values that there are."""
+    """A choice that filters the items of a section: a name in their `values`, and the values to choose from."""
 
     name: str
     values: Sequence[str]
@@ -118,12 +115,10 @@ class Section(NamedTuple):
 
 
 def write_page(out: TextIO, *, command: str, title: str, verdict: Verdict, sections: Sequence[Section]) -> None:
-    """Write a page. SOURCE_DATE_EPOCH, as builds that can be repeated set it, is its time."""
+    """Write a page. Its time is SOURCE_DATE_EPOCH, which reproducible builds set, or else now."""
     style, script = _file("page.css"), _file("page.js")
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:"
-    program = sys.argv[0].replace(os.sep, "/")
-    is_command = program.rpartition("/")[2] in ("kiplint", "kiplint.exe") or program.endswith("kiplint/__main__.py")
-    command_line = shlex.join(["kiplint", *sys.argv[1:]]) if is_command else ""
+    seconds = int(os.environ.get("SOURCE_DATE_EPOCH") or now())
     text = _template().render(
         command=command,
         title=title,
@@ -133,14 +128,14 @@ def write_page(out: TextIO, *, command: str, title: str, verdict: Verdict, secti
         style=Markup(style),
         script=Markup(script),
         version=__version__,
-        time=f"{datetime.fromtimestamp(int(os.environ.get('SOURCE_DATE_EPOCH') or now()), UTC):%Y-%m-%d %H:%M} UTC",
-        command_line=re.sub(r"(?<=://)[^/@\s]*@", "", command_line),
+        time=f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC",
     )
     out.write(text + "\n")
 
 
 @cache
 def _template() -> Any:
+    """The template of pages, which escapes every value."""
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalize
     )
