@@ -1,7 +1,4 @@
-"""The stage `changes`: what `diff` finds between consecutive revisions. Each distinct pair of roots is compared once.
-
-The newest revision of each fork is also compared with the newest release of upstream: what a merge would bring.
-"""
+"""The stage `changes`: what `diff` finds between consecutive revisions, and between forks and upstream's release."""
 
 from __future__ import annotations
 
@@ -77,19 +74,16 @@ def with_old_root(revisions: DataFrame, sets: DataFrame) -> DataFrame:
 
 
 def fork_merges(revisions: DataFrame, sets: DataFrame, upstream: str) -> DataFrame:
-    """The newest root of each line of a fork as `old_root`, with that of upstream's newest release as `root`.
+    """The newest root of each line of a fork as `old_root`, and as `root` that of upstream's newest release.
 
-    Where upstream has no release, `root` is that of its newest revision.
+    Where upstream has no release, it is that of its newest revision.
     """
     revisions = revisions.join(sets.select("root").distinct(), "root", "left_semi")
     is_upstream = F.col("source") == upstream
     release_order = F.struct(F.col("release").isNotNull(), "time", "position")
     target = revisions.where(is_upstream).agg(F.max_by("root", release_order).alias("root"))
-    tips = (
-        revisions.where(~is_upstream)
-        .groupBy("source", "lineage")
-        .agg(F.max_by("root", "position").alias("old_root"), F.max("position").alias("position"))
-    )
+    newest_root, position = F.max_by("root", "position").alias("old_root"), F.max("position").alias("position")
+    tips = revisions.where(~is_upstream).groupBy("source", "lineage").agg(newest_root, position)
     return tips.crossJoin(F.broadcast(target)).where("old_root <> root")
 
 
@@ -118,7 +112,7 @@ def files_by_root(texts: Iterable[Row]) -> Mapping[str, Mapping[str, list[tuple[
 def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
     """The rows of the table `changes` of two trees: one without a rule where nothing changed."""
     key = {"old_root": old.name, "root": new.name, "rules_id": rules.id}
-    problems: list[Any] = []
+    problems: list[Any] = []  # also those of single messages, which are left out of the comparison
     changes: list[tuple[Change, ChangeFinding]] = []
     try:
         differences = compare_trees(old, new, too_large=problems)

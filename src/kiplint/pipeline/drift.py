@@ -1,7 +1,4 @@
-"""The stage `drift`: the newest revision of each fork beside all that upstream has, or had.
-
-Each version of a message is the same there, exists only in the fork, or collides: it has other bytes upstream.
-"""
+"""The stage `drift`: whether the versions of messages of a fork are the same in upstream, only there, or collide."""
 
 from __future__ import annotations
 
@@ -38,25 +35,18 @@ def drift(lake: Lake) -> DataFrame:
     is_upstream = F.col("source") == lake.upstream
 
     # The messages of the newest revision of each fork
-    fork_tips = (
-        revisions.where(~is_upstream)
-        .groupBy("source", "lineage")
-        .agg(F.max_by("commit", "position").alias("commit"), F.max_by("root", "position").alias("root"))
-    )
+    newest_commit = F.max_by("commit", "position").alias("commit")
+    newest_root = F.max_by("root", "position").alias("root")
+    fork_tips = revisions.where(~is_upstream).groupBy("source", "lineage").agg(newest_commit, newest_root)
     fork_files = fork_tips.join(files, "root").select("source", "lineage", "commit", F.expr(PATH).alias("path"), "blob")
     fork_messages = fork_files.join(messages, "blob")
 
     # The layouts that upstream has or had, with the last revision and release that have each
     release = F.when(F.col("release").isNotNull(), F.struct("time", "release"))
-    upstream_blobs = (
-        revisions.where(is_upstream)
-        .join(files, "root")
-        .groupBy("blob")
-        .agg(
-            F.max(F.struct("time", "lineage", "commit")).alias("last_revision"),
-            F.max(release).alias("last_release"),
-        )
-    )
+    last_revision = F.max(F.struct("time", "lineage", "commit")).alias("last_revision")
+    last_release = F.max(release).alias("last_release")
+    upstream_files = revisions.where(is_upstream).join(files, "root")
+    upstream_blobs = upstream_files.groupBy("blob").agg(last_revision, last_release)
     upstream_layouts = (
         upstream_blobs.join(messages, "blob")
         .withColumn("layout", F.explode("layouts"))
@@ -67,7 +57,7 @@ def drift(lake: Lake) -> DataFrame:
 
 
 def find_drift(fork_messages: Sequence[Row], upstream_layouts: Sequence[Row]) -> Iterator[Row]:
-    """The rows of the table `drift` of messages that have one type and identity."""
+    """The rows of the table `drift` of messages of forks, by upstream's layouts of the same type and identity."""
     upstream = [{**row, **row["layout"]} for row in upstream_layouts]
     drift_by_blob: dict[str, list[Row]] = {}  # several lines may have the same file
     for fork in fork_messages:
@@ -78,7 +68,7 @@ def find_drift(fork_messages: Sequence[Row], upstream_layouts: Sequence[Row]) ->
 
 
 def compare_layouts(fork: Row, upstream: Sequence[Row]) -> Iterator[Row]:
-    """The columns of each version range of a message of a fork, whose versions have the same layouts of upstream."""
+    """The columns of a message of a fork, for each range of its versions in which no layout of either side changes."""
     starts = {start for theirs in upstream for start in (theirs["lowest"], theirs["highest"] + 1)}
     for ours in fork["layouts"]:
         inner_starts = sorted(start for start in starts if ours["lowest"] < start <= ours["highest"])
@@ -94,7 +84,7 @@ def compare_layouts(fork: Row, upstream: Sequence[Row]) -> Iterator[Row]:
 
 
 def _likeness(message_name: str, ours: Row, theirs: Row) -> tuple[Any, ...]:
-    """A sort key: the greater, the more a layout of upstream is like ours; of equal ones, the one used last is."""
+    """A sort key of upstream's layouts: the greatest is the most like ours, and of those alike the one used last."""
     return (
         _has_same_bytes(ours, theirs),
         message_name == theirs["message_name"],

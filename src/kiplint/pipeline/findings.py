@@ -34,13 +34,9 @@ def findings(lake: Lake, rules: Rules) -> DataFrame:
     # A file that several new sets share is checked by itself in the first of them.
     is_first_of_file = F.row_number().over(Window.partitionBy("name", "blob").orderBy("tree")) == 1
     files = files_of_new_sets.join(first_uses, "tree", "left").join(checked_files, ["name", "blob"], "left")
-    files = files.select(
-        batch_of("first.source", "first.lineage", "first.directory").alias("batch"),
-        "blob",
-        "tree",
-        "name",
-        (F.col("is_checked").isNull() & is_first_of_file).alias("is_new"),
-    )
+    batch = batch_of("first.source", "first.lineage", "first.directory").alias("batch")
+    is_new = (F.col("is_checked").isNull() & is_first_of_file).alias("is_new")
+    files = files.select(batch, "blob", "tree", "name", is_new)
     uses = F.collect_list(F.struct("tree", "name", "is_new")).alias("uses")
     texts = files.groupBy("batch", "blob").agg(uses).join(lake.read("blobs").select("blob", "data"), "blob")
     return map_groups(texts, partial(check_sets, rules), lake.schemas["findings"], "batch")

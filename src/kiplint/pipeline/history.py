@@ -188,12 +188,12 @@ def _read_blobs_of(location: str, blobs: Sequence[str]) -> Iterator[Row]:
         objects = open_repository(location).find_all(blobs)
     except (SourceError, OSError) as error:
         problem = str(error)
-    for blob, item in zip(blobs, objects, strict=True):
-        if item is None:
+    for blob, git_object in zip(blobs, objects, strict=True):
+        if git_object is None:
             yield {"blob": blob, "kind": "unreadable", "problem": escape_non_utf8(f"{location}: {problem}")}
             continue
-        kind = kind_of(item.data)
-        yield {"blob": blob, "kind": kind, "data": None if kind == "other" else item.data}
+        kind = kind_of(git_object.data)
+        yield {"blob": blob, "kind": kind, "data": None if kind == "other" else git_object.data}
 
 
 def is_of_tags(lineage: str) -> bool:

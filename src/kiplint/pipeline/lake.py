@@ -44,7 +44,7 @@ class Lake:
     def read(self, name: str, sources: Collection[str] | None = None) -> DataFrame:
         """The rows of a table, or of some sources only where the table is partitioned by source."""
         schema = self.schemas[name]
-        partitions = _partitions_of(sources)
+        partitions = [("source", "in", sorted(sources))] if sources else None
         files = self.tables[name].file_uris(file_pruning_predicate=partitions) if name in self.tables else []
         if not files:
             return self.spark.createDataFrame([], schema).limit(0)  # the optimizer knows that this is empty
@@ -72,7 +72,8 @@ class Lake:
 
     def replace(self, name: str, rows: DataFrame, sources: Collection[str] | None = None) -> int:
         """Replace all rows of a table, or those of some sources. Returns the number of new rows."""
-        return self._commit(name, rows, "overwrite", _partitions_of(sources))
+        partitions = [("source", "in", sorted(sources))] if sources else None
+        return self._commit(name, rows, "overwrite", partitions)
 
     def compact(self) -> None:
         """Merge the small files of tables with many, and remove the files that no version of the last week has."""
@@ -87,8 +88,7 @@ class Lake:
     def _commit(self, name: str, rows: DataFrame, mode: str, partitions: Any = None) -> int:
         """Write rows and commit their files. Returns the number of rows.
 
-        The mode `overwrite` replaces all rows of a table, or with `partitions` those of some sources:
-        `[("source", "in", ["kafka"])]`.
+        The mode `overwrite` replaces all rows of a table, or those of the `partitions`.
         """
         folder = self.path / name / f"{RUN_PREFIX}{uuid4().hex}"
         partition_columns = PARTITION_COLUMNS.get(name, [])
@@ -141,8 +141,3 @@ def _add_actions(folder: Path, partition_columns: list[str]) -> list[AddAction]:
         for add in adds
         if json.loads(add["stats"])["numRecords"]
     ]
-
-
-def _partitions_of(sources: Collection[str] | None) -> list[tuple[str, str, list[str]]] | None:
-    """The filter of delta-rs for the partitions of some sources; None for those of all sources."""
-    return None if sources is None else [("source", "in", sorted(sources))]

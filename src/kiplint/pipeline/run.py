@@ -83,10 +83,9 @@ def run(
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Lock a lake, so that no other run writes to it. The directory is new, or empty, or has the mark.
+    """Lock a lake, so that no other run writes to it. Raises UsageError while another run has the lock, and OSError.
 
-    Raises UsageError for another directory and while another run has the lock, and OSError where nothing can be
-    written.
+    The directory is new, or empty, or has the mark; raises UsageError for another.
     """
     path.mkdir(parents=True, exist_ok=True)
     if not (path / MARK).exists() and any(path.iterdir()):

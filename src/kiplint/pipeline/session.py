@@ -33,8 +33,6 @@ CONF: Final = {
 ON_THIS_MACHINE: Final = {
     # Nobody knows the address of this page; a run takes 0.6 s longer with it.
     "spark.ui.enabled": "false",
-    # A host name that nobody resolves would keep the driver from starting.
-    "spark.driver.bindAddress": "127.0.0.1",
     # Tasks share the driver's memory: a million definitions need more than Spark's default of 1 GiB.
     "spark.driver.memory": "2g",
     # Kafka's history with three forks takes 43 s on two cores, and 48 s with Spark's 200, of which most are empty.
@@ -61,10 +59,9 @@ _CAUSE: Final = re.compile(r"^Caused by: (?:[\w.$]+: )*(.+)$", re.MULTILINE)
 
 @contextmanager
 def open_session(master: str, remote: str, conf: Mapping[str, str]) -> Iterator[SparkSession]:
-    """A session on a master (by default this machine), or on a Spark Connect server; it is stopped at the end.
+    """A session on a master, by default this machine, or on a Spark Connect server, with settings by their names.
 
-    `conf` has settings of Spark by name. Under `spark-submit` the master is that of the command. Raises UsageError when
-    Spark does not start.
+    It is stopped at the end. Raises UsageError when Spark does not start.
     """
     logging.getLogger().addHandler(logging.NullHandler())  # else Py4J prints errors that are raised as well
     try:
@@ -103,7 +100,7 @@ def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # spark-submit sets it
         master = master or "local[*]"
         if master.startswith("local"):
-            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # a host name that nobody resolves keeps Spark down
             settings |= ON_THIS_MACHINE
         if "JAVA_HOME" not in os.environ:
             os.environ["JAVA_HOME"] = _packaged_java()

@@ -46,7 +46,8 @@ def command(
         titles = {"pairs": "Clients and the brokers with which they cannot use all RPCs"}
         return present(output_format, {"pairs": answers.rows(PAIRS)}, titles)
     names = [name for (name,) in answers.rows("SELECT DISTINCT client FROM release_matrix").values]
-    for release in {client, broker} - {*names}:
-        raise UsageError(f"the lake has no release {release}{did_you_mean(release, names, numbered=False)}")
+    for release in (client, broker):
+        if release not in names:
+            raise UsageError(f"the lake has no release {release}{did_you_mean(release, names, numbered=False)}")
     titles = {"rpcs": f"{client} as client, {broker} as broker"}
     return present(output_format, {"rpcs": answers.rows(CELLS, [client, broker])}, titles)
