@@ -7,7 +7,10 @@ from __future__ import annotations
 
 
 class Limit(int):
-    """A maximum for an input, in a unit; what happens beyond it, and how to read a larger input."""
+    """The maximum number of a `unit`, such as bytes, that an `input` may have.
+
+    `beyond` is what happens to a larger input, and `remedy` how a user gets it read, or empty.
+    """
 
     input: str
     unit: str
@@ -15,7 +18,7 @@ class Limit(int):
     remedy: str
 
     def __new__(cls, most: int, unit: str, of: str, remedy: str = "", *, beyond: str = "an error") -> Limit:
-        """The limit on an input."""
+        """A limit of `most` on the input `of`."""
         limit = super().__new__(cls, most)
         limit.input, limit.unit, limit.remedy, limit.beyond = of, unit, remedy, beyond
         return limit
@@ -23,13 +26,13 @@ class Limit(int):
     @property
     def figure(self) -> str:
         """The number with its unit: `1 MiB`, `100,000 entries`."""
-        for bits, prefix in ((30, "GiB"), (20, "MiB")):
-            if self.unit.startswith("bytes") and self >> bits and not self & ((1 << bits) - 1):
-                return f"{self >> bits} {prefix}{self.unit[5:]}"
+        mebibytes, rest = divmod(self, 1 << 20)
+        if self.unit.startswith("bytes") and mebibytes and not rest:
+            return f"{mebibytes} MiB{self.unit.removeprefix('bytes')}"
         return f"{self:,} {self.unit}"
 
     def exceeded(self, name: str) -> str:
-        """The line about an input that has more: the limit, its figure, and the remedy."""
+        """The line about an input that has more: `x.zip has more than 100,000 entries; unpack it`."""
         return f"{name} has more than {self.figure}" + (f"; {self.remedy}" if self.remedy else "")
 
 

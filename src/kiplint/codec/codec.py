@@ -79,7 +79,7 @@ class UnusableLayout(Exception):  # noqa: N818
 
 
 class Codec:
-    """The bytes of one (message, version)."""
+    """Reads and writes the bodies of one (message, version)."""
 
     def __init__(self, message: Message, version: int) -> None:
         self.message = message
@@ -87,32 +87,34 @@ class Codec:
 
     @cached_property
     def unusable(self) -> str:
-        """Why the definition has no layout that bytes could have, or empty."""
-        fields, depth = unfolded_size(self.message, UNFOLDED_FIELDS)
-        for size, limit in ((fields, UNFOLDED_FIELDS), (depth, UNFOLDED_LEVELS)):
-            if size > limit:
-                return limit.exceeded(self.message.name)
-        for field in _fields_without_layout(self._layout):
-            return (
-                f"{self.message.name} has the field {field.path}, whose type {field.type} is unknown or contains itself"
-            )
-        return ""
+        """Why the definition has no layout by which bytes could be read; empty when it has one."""
+        field_count, depth = unfolded_size(self.message, UNFOLDED_FIELDS)
+        if field_count > UNFOLDED_FIELDS:
+            return UNFOLDED_FIELDS.exceeded(self.message.name)
+        if depth > UNFOLDED_LEVELS:
+            return UNFOLDED_LEVELS.exceeded(self.message.name)
+        field = next(_fields_without_layout(self._layout), None)
+        if field is None:
+            return ""
+        return f"{self.message.name} has the field {field.path}, whose type {field.type} is unknown or contains itself"
 
     @cached_property
+    def _layout(self) -> Layout:
+        """The layout, whether it is usable or not."""
+        return layout(self.message, self.version)
+
+    @property
     def body(self) -> Layout:
         """The layout. Raises UnusableLayout."""
         if self.unusable:
             raise UnusableLayout(self.unusable)
         return self._layout
 
-    @cached_property
-    def _layout(self) -> Layout:
-        return layout(self.message, self.version)
-
     def decode(self, data: bytes, pos: int = 0, *, whole: bool = True, spans: bool = False) -> DecodedBody:
-        """The values from a position on, and the problems; `whole` means that the body must end with the bytes.
+        """The values of a body that begins at the offset `pos`, and the problems of its bytes.
 
-        With `spans` the position of each value comes too. Raises UnusableLayout.
+        `whole` means that the body must end where `data` ends; that is false for a header, which a body follows. With
+        `spans` the position of each value comes too. Raises UnusableLayout.
         """
         reader = _ValueReader(data, pos, spans=spans)
         value: dict[str, Any] = {}
@@ -129,9 +131,9 @@ class Codec:
         return DecodedBody(value, reader.pos, tuple(reader.problems), tuple(reader.spans), is_complete)
 
     def encode(self, value: dict[str, Any]) -> bytes | None:
-        """The bytes of values, which may leave out fields; None where a value or a default does not fit its type.
+        """The bytes of a body with values, in JSON's terms by key; a field that is left out has its default.
 
-        Raises UnusableLayout.
+        None when a value or a default does not fit its type. Raises UnusableLayout.
         """
         out = bytearray()
         try:
@@ -142,7 +144,7 @@ class Codec:
 
 
 def _fields_without_layout(body: Layout) -> Iterator[Field]:
-    """The fields that cannot be encoded."""
+    """The fields of a layout, at every depth, whose type is neither a primitive nor a struct with a layout."""
     for slot in body.all_slots:
         if slot.body:
             yield from _fields_without_layout(slot.body)
@@ -151,14 +153,15 @@ def _fields_without_layout(body: Layout) -> Iterator[Field]:
 
 
 class _StopReading(Exception):  # noqa: N818
-    """A problem after which the start of the next value is unknown, or one too many."""
+    """A problem, which is noted already, after which reading cannot go on, or one too many."""
 
 
 class _ValueReader:
     """Reads values from the bytes between `pos` and `end`, and records their positions and problems.
 
-    An array or object is put into the result before its elements are read. So after a stop the result has all values
-    that were read before.
+    Each method reads a part of a body and leaves `pos` behind it. `path` is the place of the part in the JSON value,
+    such as `topics[1].name`. `out` is the dict of the struct to which the part belongs; an array or object is put into
+    it before its elements are read, so that after a stop it has all values that were read.
     """
 
     def __init__(self, data: bytes, pos: int, *, spans: bool) -> None:
@@ -168,22 +171,22 @@ class _ValueReader:
         self.empty_elements = 0
         self.spans: list[ValueSpan] = []
         self.problems: list[ByteProblem] = []
-        self._keep = spans
+        self._records_spans = spans
 
     def note(self, rule: str, offset: int, message: str, path: str) -> None:
-        """Record a problem, and continue unless there are too many."""
+        """Record a problem; stop if there are too many."""
         self.problems.append(ByteProblem(f"codec/{rule}", offset, message, path or None))
         if len(self.problems) >= MOST_PROBLEMS:
             raise _StopReading
 
     def stop(self, rule: str, offset: int, message: str, path: str) -> _StopReading:
-        """A problem that ends the reading, recorded; the caller raises it."""
+        """Record a problem that ends the reading; the caller raises the result."""
         self.note(rule, offset, message, path)
         return _StopReading()
 
     def span(self, offset: int, path: str, kind: str, value: Any) -> None:
-        """Keep the position of a value, from `offset` to the present one."""
-        if self._keep:
+        """Record the span of a value, from `offset` to `pos`, if the caller wants spans."""
+        if self._records_spans:
             self.spans.append(ValueSpan(offset, self.pos - offset, path, kind, value))
 
     @property
@@ -192,16 +195,20 @@ class _ValueReader:
         return self.end - self.pos
 
     @property
-    def _rest(self) -> str:
+    def _remaining_in_words(self) -> str:
         return f"{self.remaining} are left" if self.remaining else "none is left"
 
+    def take(self, size: int) -> bytes:
+        """The next `size` bytes, which must be there."""
+        self.pos += size
+        return self.data[self.pos - size : self.pos]
+
     def fixed(self, kind: str, path: str) -> Any:
-        """A value of fixed width."""
+        """Read a value of a type of fixed width, such as int32 or uuid."""
         width, start = WIDTHS[kind], self.pos
         if self.remaining < width:
-            raise self.stop("truncated", start, f"{kind} takes {in_bytes(width)}, {self._rest}", path)
-        (value,) = struct.unpack_from(">" + FORMATS[kind], self.data, start)
-        self.pos += width
+            raise self.stop("truncated", start, f"{kind} takes {in_bytes(width)}, {self._remaining_in_words}", path)
+        (value,) = struct.unpack(">" + FORMATS[kind], self.take(width))
         if kind == "bool":
             if value > 1:
                 self.note("boolean-invalid", start, f"the byte of a boolean is {value}, neither 0 nor 1", path)
@@ -211,41 +218,43 @@ class _ValueReader:
         return float_json(value) if kind == "float64" else value
 
     def varint(self, what: str, path: str) -> int:
-        """An unsigned varint of at most 32 bits."""
+        """Read an unsigned varint of at most 32 bits; `what` names it in messages, such as `the tag`."""
         start, value = self.pos, 0
-        for shift in range(0, 35, 7):
+        for index in range(5):
             if not self.remaining:
                 raise self.stop("truncated", start, f"the bytes end inside {what}", path)
             byte = self.data[self.pos]
             self.pos += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                if byte == 0 and shift:
-                    self.note("varint-overlong", start, f"{what} is {value}, written in {shift // 7 + 1} bytes", path)
-                if value > 0xFFFFFFFF:
-                    break
+            value |= (byte & 0x7F) << (7 * index)
+            is_last = byte < 0x80
+            if is_last and byte == 0 and index > 0:
+                self.note("varint-overlong", start, f"{what} is {value}, written in {index + 1} bytes", path)
+            if is_last and value <= 0xFFFFFFFF:
                 return value
         raise self.stop("varint-too-large", start, f"{what} is a varint above 32 bits", path)
 
     def length(self, compact: bool, nullable: bool, kind: str, what: str, path: str) -> int | None:
-        """A length or count as an integer of the `kind` or a varint, None for null; not compared with what is left."""
+        """Read a length or a count, which may be more than what remains; None for null.
+
+        It is a varint if `compact`, else an integer of the type `kind`. `what` names it in messages.
+        """
         start = self.pos
         size = self.varint(what, path) - 1 if compact else int(self.fixed(kind, path))
         if size < -1:
             raise self.stop("length-negative", start, f"{what} is {size}", path)
-        if size < 0 and not nullable:
+        if size == -1 and not nullable:
             self.note("null-not-allowed", start, "null stands here, which this version does not allow", path)
-        return None if size < 0 else size
+        return None if size == -1 else size
 
     def body(self, body: Layout, container: Container, out: dict[str, Any], path: str) -> None:
-        """Read the fields of a message or struct into `out`."""
+        """Read the fields of `container`, a message or struct, into `out`."""
         for slot in body.slots:
             self.field(slot, out, path)
         if body.tags is not None:
             self.tags(body.tags, container, out, path)
 
     def field(self, slot: Slot, out: dict[str, Any], container_path: str) -> None:
-        """Read one field and put it into `out`."""
+        """Read one field of a message or struct into `out`."""
         key = key_of(slot)
         path = _join_path(container_path, key)
         if slot.array:
@@ -256,50 +265,54 @@ class _ValueReader:
             out[key] = self.primitive(slot, slot.nullable, describe(slot), path)
 
     def struct(self, slot: Slot, out: dict[str, Any], key: str, path: str) -> None:
+        """Read a struct that is no element of an array, with its marker if it is nullable, into `out[key]`."""
         start = self.pos
         if slot.nullable:
             marker = self.fixed("int8", path)
             if marker not in (1, -1):
                 message = f"the marker of a nullable struct is {marker}, neither 1 nor -1"
                 self.note("marker-invalid", start, message, path)
-            self.span(start, path, describe(slot), None if marker < 0 else {})
-            if marker < 0:
+            is_null = marker < 0
+            self.span(start, path, describe(slot), None if is_null else {})
+            if is_null:
                 out[key] = None
                 return
         out[key] = {}
         self.struct_fields(slot, out[key], path)
 
     def struct_fields(self, slot: Slot, out: dict[str, Any], path: str) -> None:
+        """Read the fields of the struct of a slot into `out`."""
         assert slot.body and slot.field.struct  # else the layout is unusable
         self.body(slot.body, slot.field.struct, out, path)
 
-    def primitive(self, slot: Slot, nullable: bool, words: str, path: str) -> Any:
-        """A value that is no struct, alone or as an element."""
+    def primitive(self, slot: Slot, nullable: bool, description: str, path: str) -> Any:
+        """Read a value that is no struct; `description` says what its span is, such as `compact string`."""
         start = self.pos
         value = self.fixed(slot.kind, path) if slot.kind in WIDTHS else self.sized(slot, nullable, path)
-        self.span(start, path, words, value)
+        self.span(start, path, description, value)
         return value
 
     def sized(self, slot: Slot, nullable: bool, path: str) -> str | None:
-        """A string, or bytes in base64."""
+        """Read a string, bytes or records with their length; the last two are given in base64."""
         start, what = self.pos, f"the length of the {slot.kind}"
         size = self.length(slot.compact, nullable, "int16" if slot.kind == "string" else "int32", what, path)
         if size is None:
             return None
         if size > self.remaining:
-            raise self.stop("length-beyond-end", start, f"{what} is {size}, {self._rest}", path)
-        self.pos += size
-        chunk = self.data[self.pos - size : self.pos]
+            raise self.stop("length-beyond-end", start, f"{what} is {size}, {self._remaining_in_words}", path)
+        chunk_start = self.pos
+        chunk = self.take(size)
         if slot.kind != "string":
             return base64_text(chunk)
         try:
             return chunk.decode()
         except UnicodeDecodeError as error:
-            offset = self.pos - size + error.start
-            self.note("utf8-invalid", offset, f"the string has the byte 0x{chunk[error.start]:02x}, not UTF-8", path)
+            message = f"the string has the byte 0x{chunk[error.start]:02x}, not UTF-8"
+            self.note("utf8-invalid", chunk_start + error.start, message, path)
             return chunk.decode(errors="replace")
 
     def array(self, slot: Slot, out: dict[str, Any], key: str, path: str) -> None:
+        """Read an array with its count into `out[key]`."""
         start, what = self.pos, "the count of elements"
         count = self.length(slot.compact, slot.nullable, "int32", what, path)
         elements: list[Any] = []
@@ -307,64 +320,72 @@ class _ValueReader:
         self.span(start, path, describe(slot), count)
         if count is None:
             return
-        least = smallest_element(slot)
-        self.empty_elements += 0 if least else count
+        min_size = smallest_element(slot)
+        if min_size == 0:
+            self.empty_elements += count
         if self.empty_elements > EMPTY_ELEMENTS:
             message = f"{what} is {count}, each without bytes; {EMPTY_ELEMENTS} are read at most"
             raise self.stop("too-many-elements", start, message, path)
-        if least * count > self.remaining:
-            message = f"{what} is {count}, each of {least} or more bytes; {self.remaining} are left"
+        if min_size * count > self.remaining:
+            message = f"{what} is {count}, each of {min_size} or more bytes; {self.remaining} are left"
             raise self.stop("length-beyond-end", start, message, path)
         for index in range(count):
-            inner = f"{path}[{index}]"
+            element_path = f"{path}[{index}]"
             if slot.kind == "struct":
                 elements.append({})
-                self.struct_fields(slot, elements[index], inner)
+                self.struct_fields(slot, elements[index], element_path)
             else:
-                elements.append(self.primitive(slot, False, slot.kind, inner))
+                elements.append(self.primitive(slot, False, slot.kind, element_path))
 
     def tags(self, tagged_slots: tuple[Slot, ...], container: Container, out: dict[str, Any], path: str) -> None:
         """Read a tag section; as Kafka's reader does, refuse a tag that the container has in other versions only."""
-        start, slots = self.pos, {slot.field.tag: slot for slot in tagged_slots}
+        section_start = self.pos
+        slots = {slot.field.tag: slot for slot in tagged_slots}
+        fields_of_all_versions = {field.tag: field for field in container.fields if field.tag is not None}
         count = self.varint("the count of tagged fields", path)
-        self.span(start, path, "tag section", count)
-        tags: set[int] = set()
-        before = -1
+        self.span(section_start, path, "tag section", count)
+        earlier_tags: set[int] = set()
+        highest_tag = 0
         for _ in range(count):
             start = self.pos
             tag = self.varint("the tag", path)
             size = self.varint("the size of the tagged field", path)
-            if tag in tags:
+            if tag in earlier_tags:
                 self.note("tag-duplicate", start, f"tag {tag} stands twice", path)
-            elif tag < before:
-                self.note("tag-order", start, f"tag {tag} follows tag {before}", path)
-            elif tag not in slots and (other := next((item for item in container.fields if item.tag == tag), None)):
-                versions = other.tagged & other.versions
-                message = f"tag {tag} is {other.name} in versions {versions}, not in this one"
+            elif tag < highest_tag:
+                self.note("tag-order", start, f"tag {tag} follows tag {highest_tag}", path)
+            elif tag not in slots and tag in fields_of_all_versions:
+                field = fields_of_all_versions[tag]
+                versions = field.tagged & field.versions
+                message = f"tag {tag} is {field.name} in versions {versions}, not in this one"
                 self.note("tag-version", start, message, path)
-            tags.add(tag)
-            before = max(before, tag)
+            earlier_tags.add(tag)
+            highest_tag = max(highest_tag, tag)
             self.tagged(tag, size, slots.get(tag), out, path, start)
 
     def tagged(self, tag: int, size: int, slot: Slot | None, out: dict[str, Any], path: str, start: int) -> None:
-        """Read the value of one tag, which must fill its size."""
+        """Read the value of a tag, which must fill its `size`, into `out`; no slot means an unknown tag.
+
+        The tag and its size, which are read already, begin at the offset `start`.
+        """
         if size > self.remaining:
-            message = f"tag {tag} has {in_bytes(size)}, {self._rest}"
+            message = f"tag {tag} has {in_bytes(size)}, {self._remaining_in_words}"
             raise self.stop("length-beyond-end", start, message, path)
         self.span(start, path, f"tag {tag}", size)
         if slot is None:
-            self.pos += size
-            data = base64_text(self.data[self.pos - size : self.pos])
+            value_start = self.pos
+            data = base64_text(self.take(size))
             out.setdefault(UNKNOWN_TAGS, []).append({"tag": tag, "data": data})
-            self.span(self.pos - size, _join_path(path, UNKNOWN_TAGS), "unknown tagged field", data)
+            self.span(value_start, _join_path(path, UNKNOWN_TAGS), "unknown tagged field", data)
             return
-        outer, self.end = self.end, self.pos + size
+        end_of_section = self.end
+        self.end = self.pos + size
         self.field(slot, out, path)
         if self.remaining:
             message = f"tag {tag} has {in_bytes(size)}, its value ends {self.remaining} before that"
             self.note("tag-size", self.pos, message, _join_path(path, key_of(slot)))
             self.pos = self.end
-        self.end = outer
+        self.end = end_of_section
 
 
 def _join_path(path: str, name: str) -> str:
@@ -372,16 +393,17 @@ def _join_path(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _write_body(out: bytearray, body: Layout, value: dict[str, Any]) -> None:
-    """Write a body. Raises ValueError and struct.error for what a type cannot hold."""
+def _write_body(out: bytearray, body: Layout, values: dict[str, Any]) -> None:
+    """Append the bytes of a message or struct. Raises ValueError and struct.error for what a type cannot hold."""
     for slot in body.slots:
         key = key_of(slot)
-        _write_slot(out, slot, value[key] if key in value else default_of(slot))
+        _write_field(out, slot, values[key] if key in values else default_of(slot))
     if body.tags is not None:
-        _write_tags(out, body.tags, value)
+        _write_tags(out, body.tags, values)
 
 
-def _write_slot(out: bytearray, slot: Slot, value: Any) -> None:
+def _write_field(out: bytearray, slot: Slot, value: Any) -> None:
+    """Append the bytes of the value of a field, which may be an array."""
     if slot.array:
         _write_length(out, None if value is None else len(value), slot.compact, "i")
         for element in value or ():
@@ -393,39 +415,40 @@ def _write_slot(out: bytearray, slot: Slot, value: Any) -> None:
 
 
 def _write_element(out: bytearray, slot: Slot, value: Any, *, nullable: bool) -> None:
+    """Append the bytes of one value, an element of an array or the value of another field."""
     if value is None and not nullable:
         raise ValueError(f"{slot.field.path} is null")
+    length_format = "h" if slot.kind == "string" else "i"
     if slot.body:
         if value is not None:
             _write_body(out, slot.body, value)
+    elif slot.kind == "uuid":
+        out += struct.pack("16s", uuid_bytes(value))
     elif slot.kind in FORMATS:
-        number = uuid_bytes(value) if slot.kind == "uuid" else float(value) if slot.kind == "float64" else value
-        out += struct.pack(">" + FORMATS[slot.kind], number)
+        out += struct.pack(">" + FORMATS[slot.kind], float(value) if slot.kind == "float64" else value)
+    elif value is None:
+        _write_length(out, None, slot.compact, length_format)
     else:
-        code = "h" if slot.kind == "string" else "i"
-        if value is None:
-            _write_length(out, None, slot.compact, code)
-            return
         data = value.encode() if slot.kind == "string" else base64_bytes(value)
-        _write_length(out, len(data), slot.compact, code)
+        _write_length(out, len(data), slot.compact, length_format)
         out += data
 
 
-def _write_length(out: bytearray, length: int | None, compact: bool, code: str) -> None:
-    """Write a length or a count; None stands for null."""
+def _write_length(out: bytearray, length: int | None, compact: bool, length_format: str) -> None:
+    """Append a length or a count; None stands for null. The format is a code of `struct` for what is not compact."""
     size = -1 if length is None else length
-    out += varint(size + 1) if compact else struct.pack(">" + code, size)
+    out += varint(size + 1) if compact else struct.pack(">" + length_format, size)
 
 
-def _write_tags(out: bytearray, tagged_slots: Iterable[Slot], value: dict[str, Any]) -> None:
-    """Write the tag section: own tags that do not have their default, and unknown ones, by number."""
-    sections = {entry["tag"]: base64_bytes(entry["data"]) for entry in value.get(UNKNOWN_TAGS, ())}
+def _write_tags(out: bytearray, tagged_slots: Iterable[Slot], values: dict[str, Any]) -> None:
+    """Append the tag section: the tagged fields that do not have their default, and unknown ones, in order of tags."""
+    data_by_tag = {entry["tag"]: base64_bytes(entry["data"]) for entry in values.get(UNKNOWN_TAGS, ())}
     for slot in tagged_slots:
         key = key_of(slot)
-        if key in value and value[key] != default_of(slot):
-            section = bytearray()
-            _write_slot(section, slot, value[key])
-            sections[slot.field.tag or 0] = bytes(section)
-    out += varint(len(sections))
-    for tag, data in sorted(sections.items()):
-        out += varint(tag) + varint(len(data)) + data
+        if key in values and values[key] != default_of(slot):
+            data = bytearray()
+            _write_field(data, slot, values[key])
+            data_by_tag[slot.field.tag or 0] = bytes(data)
+    out += varint(len(data_by_tag))
+    for tag, tagged_data in sorted(data_by_tag.items()):
+        out += varint(tag) + varint(len(tagged_data)) + tagged_data

@@ -9,20 +9,30 @@ from kiplint.codec.values import base64_text, default_of, key_of, smallest_eleme
 from kiplint.model.layout import Layout, Slot
 from kiplint.model.types import INTEGERS
 
-Variant = tuple[str, dict[str, Any]]
-"""The path of the field that is special, and the values of the body."""
+Sample = tuple[str, dict[str, Any]]
+"""The path of the field that is special, or empty, and the values of the body."""
 IsSpecial = Callable[[Slot, bool], bool]
-"""Whether a field, which may be a tagged one, is special."""
+"""Whether a field is to be special; the second argument says whether it is a tagged one."""
 
 
 def minimal(body: Layout) -> dict[str, Any]:
-    """Every field that must be there, each with its default; no tagged ones."""
-    return {key_of(slot): _bare(slot) for slot in body.slots}
+    """A body in which every field has its default, without the tagged ones."""
+    return {key_of(slot): _minimal_value(slot) for slot in body.slots}
+
+
+def _minimal_value(slot: Slot) -> Any:
+    """The default of a field, without the tagged fields of a struct."""
+    default = default_of(slot)
+    is_struct = slot.kind == "struct" and not slot.array
+    return minimal(slot.body) if is_struct and slot.body and default is not None else default
 
 
 def rich(body: Layout, number: int = 1) -> dict[str, Any]:
-    """Every field, tagged ones too, with a value that is neither its default nor like its neighbours'."""
-    return {key_of(slot): _rich_value(slot, at) for at, slot in enumerate(body.all_slots, number)}
+    """A body in which every field, tagged ones too, has a value that differs from its default and its neighbours'.
+
+    Another `number` makes other values.
+    """
+    return {key_of(slot): _rich_value(slot, index) for index, slot in enumerate(body.all_slots, number)}
 
 
 def _rich_value(slot: Slot, number: int = 1) -> Any:
@@ -33,68 +43,68 @@ def _rich_value(slot: Slot, number: int = 1) -> Any:
     if slot.array and not smallest_element(slot):
         return []
     if slot.array:
-        return [_single(slot, number), _single(slot, number + 1)]
-    value = _single(slot, number)
-    return _single(slot, number + 2) if value == default_of(slot) else value
+        return [_single_value(slot, number), _single_value(slot, number + 1)]
+    value = _single_value(slot, number)
+    return _single_value(slot, number + 2) if value == default_of(slot) else value
 
 
-def samples(body: Layout) -> Iterator[Variant]:
+def samples(body: Layout) -> Iterator[Sample]:
     """The minimal body, one whose numbers are 1, 2, 3 and so on, and bodies in which only one field is special.
 
-    At every depth it is null, or a tag that is present, or rich; or all bits of a number, boolean or byte string are
-    set.
+    That field, at any depth, is null, or a tag that is present, or has a rich value, or has all bits set.
     """
     yield "", minimal(body)
-    numbers = (slot for slot in body.slots if slot.kind in INTEGERS and not slot.array)
-    yield "", minimal(body) | {key_of(slot): number % 100 for number, slot in enumerate(numbers, 1)}
-    yield from _variants(
-        body,
-        lambda slot, tagged: slot.nullable and not (tagged and default_of(slot) is None),
-        lambda slot: None,
-    )
+    integers = (slot for slot in body.slots if slot.kind in INTEGERS and not slot.array)
+    yield "", minimal(body) | {key_of(slot): number % 100 for number, slot in enumerate(integers, 1)}
+
+    def can_be_null(slot: Slot, tagged: bool) -> bool:
+        is_left_out = tagged and default_of(slot) is None
+        return slot.nullable and not is_left_out
+
+    yield from _variants(body, can_be_null, lambda slot: None)
     yield from _variants(body, lambda slot, tagged: tagged, _rich_value)
     yield from _variants(body, lambda slot, tagged: not tagged and (slot.array or slot.body is None), _rich_value)
-    highs: dict[str, Any] = {kind: -1 if low else high for kind, (low, high) in INTEGERS.items()}
-    highs |= {"bool": True, "float64": -1.5, "bytes": base64_text(b"\xff"), "records": base64_text(b"\xff")}
+    all_bits: dict[str, Any] = {kind: -1 if low else high for kind, (low, high) in INTEGERS.items()}
+    all_bits |= {"bool": True, "float64": -1.5, "bytes": base64_text(b"\xff"), "records": base64_text(b"\xff")}
     yield from _variants(
         body,
-        lambda slot, tagged: not tagged and not slot.array and slot.kind in highs,
-        lambda slot: highs[slot.kind],
+        lambda slot, tagged: not tagged and not slot.array and slot.kind in all_bits,
+        lambda slot: all_bits[slot.kind],
     )
 
 
-def _variants(body: Layout, is_special: IsSpecial, value: Callable[[Slot], Any]) -> Iterator[Variant]:
+def _variants(body: Layout, is_special: IsSpecial, special_value: Callable[[Slot], Any]) -> Iterator[Sample]:
+    """The minimal body with the special value for one field, for each field at any depth that is to be special."""
     base = minimal(body)
     for slots, tagged in ((body.slots, False), (body.tags or (), True)):
         for slot in slots:
             key = key_of(slot)
             if is_special(slot, tagged):
-                yield key, base | {key: value(slot)}
-            for path, inner in _variants(slot.body, is_special, value) if slot.body else ():
-                whole: Any = [inner] if slot.array else inner
-                yield f"{key}{'[0]' if slot.array else ''}.{path}", base | {key: whole}
+                yield key, base | {key: special_value(slot)}
+            if slot.body is None:
+                continue
+            for path, fields in _variants(slot.body, is_special, special_value):
+                if slot.array:
+                    yield f"{key}[0].{path}", base | {key: [fields]}
+                else:
+                    yield f"{key}.{path}", base | {key: fields}
 
 
-def _bare(slot: Slot) -> Any:
-    """The default of a field; that of a struct has no tagged fields."""
-    if slot.kind == "struct" and not slot.array and slot.body and default_of(slot) is not None:
-        return minimal(slot.body)
-    return default_of(slot)
-
-
-def _single(slot: Slot, number: int) -> Any:
+def _single_value(slot: Slot, number: int) -> Any:
+    """A value of the type of a field, or of the elements of an array; another `number` makes another value."""
     if slot.kind == "struct":
         return rich(slot.body, number) if slot.body else {}
     if slot.kind in INTEGERS:
         low, high = INTEGERS[slot.kind]
         # Every byte of a wide number has a value of its own, so that swapped or shifted bytes show.
-        pattern = int.from_bytes(bytes((n + number) % 120 + 1 for n in range(8)), "big")
-        return pattern % (high + 1) if number % 2 or low == 0 else -(pattern % high) - 1
+        pattern = int.from_bytes(bytes((index + number) % 120 + 1 for index in range(8)), "big")
+        is_positive = number % 2 == 1 or low == 0
+        return pattern % (high + 1) if is_positive else -(pattern % high) - 1
     if slot.kind == "bool":
         return default_of(slot) is not True
     if slot.kind == "float64":
         return number + 0.25
     if slot.kind == "uuid":
-        return uuid_text(bytes((n * 7 + number) % 256 for n in range(16)))
+        return uuid_text(bytes((index * 7 + number) % 256 for index in range(16)))
     text = f"{slot.field.name[:12]}-{number}"
     return text if slot.kind == "string" else base64_text(text.encode())

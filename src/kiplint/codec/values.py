@@ -1,4 +1,4 @@
-"""Values in JSON's terms, as Kafka's converters write them: keys, defaults, smallest sizes, and what is no number."""
+"""Values in JSON's terms, as Kafka's JSON converters write them: their keys, defaults and texts, and their sizes."""
 
 from __future__ import annotations
 
@@ -27,25 +27,30 @@ FORMATS = {
 
 
 def key_of(slot: Slot) -> str:
-    """The name that the field's value has in JSON: the schema's name with a small first letter."""
+    """The key of a field's value in JSON: the schema's name with a small first letter."""
     return slot.field.java_name
 
 
 def smallest_element(slot: Slot) -> int:
-    """The fewest bytes that one element of an array can have; tag sections have at least one."""
-    if slot.kind != "struct":
-        return WIDTHS.get(slot.kind) or (1 if slot.compact else 2 if slot.kind == "string" else 4)
-    return sum(map(_smallest, slot.body.slots)) + (slot.body.tags is not None) if slot.body else 0
+    """The fewest bytes that a value of the type of a field, or one element of an array, can have."""
+    if slot.kind == "struct":
+        tag_section = 1 if slot.body and slot.body.tags is not None else 0
+        return tag_section + sum(_smallest_field(field_slot) for field_slot in (slot.body.slots if slot.body else ()))
+    if slot.kind in WIDTHS:
+        return WIDTHS[slot.kind]
+    length_width = 2 if slot.kind == "string" else 4
+    return 1 if slot.compact else length_width
 
 
-def _smallest(slot: Slot) -> int:
+def _smallest_field(slot: Slot) -> int:
+    """The fewest bytes that a field can have: an array has a count, and a nullable struct a marker."""
     if slot.array:
         return 1 if slot.compact else 4
     return 1 if slot.kind == "struct" and slot.nullable else smallest_element(slot)
 
 
 def default_of(slot: Slot) -> Any:
-    """The value that a writer writes for an absent field, in JSON's terms."""
+    """The value that is written for a field that is left out, in JSON's terms."""
     if slot.field.defaults_to_null and slot.nullable:
         return None
     if slot.array:
@@ -61,7 +66,7 @@ def defaults_of(body: Layout) -> dict[str, Any]:
 
 
 def primitive_default(field: Field, kind: str) -> Any:
-    """The default of a field or of the elements of an array, never null."""
+    """The default of a field of the type `kind`, never null; 0 for a text that is not a number of the type."""
     text = field.default
     try:
         if kind in INTEGERS:
@@ -73,12 +78,13 @@ def primitive_default(field: Field, kind: str) -> Any:
     if kind == "bool":
         return text.lower() == "true"
     if kind == "uuid":
-        return text.strip("=") if len(text.strip("=")) == 22 else uuid_text(bytes(16))
+        uuid = text.strip("=")
+        return uuid if len(uuid) == 22 else uuid_text(bytes(16))
     return text if kind == "string" and not field.defaults_to_null else ""
 
 
 def varint(value: int) -> bytes:
-    """The shortest unsigned varint of a number that is not negative."""
+    """The unsigned varint of a number: seven bits a byte, the lowest first, with the high bit set but for the last."""
     out = bytearray()
     while value >= 0x80:
         out.append(value & 0x7F | 0x80)
@@ -93,22 +99,24 @@ def uuid_text(data: bytes) -> str:
 
 
 def uuid_bytes(text: str) -> bytes:
-    """The 16 bytes of a UUID in Kafka's notation; ValueError when it is none."""
+    """The bytes of a UUID as `uuid_text` writes it; raises ValueError for what is not base64."""
     return base64.urlsafe_b64decode(text + "==")
 
 
 def float_json(value: float) -> float | str:
-    """A float64 as JSON can hold it: the three values that are not numbers become text."""
-    if math.isfinite(value):
-        return value
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    """A float64 as JSON can hold it: `NaN`, `Infinity` and `-Infinity` become text."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value
 
 
 def base64_text(data: bytes) -> str:
-    """Bytes as Kafka's JSON converters show them."""
+    """Bytes in base64, as Kafka's JSON converters write them."""
     return base64.b64encode(data).decode()
 
 
 def base64_bytes(text: str) -> bytes:
-    """Bytes out of base64; ValueError when the text is none."""
+    """The bytes of a text in base64; raises ValueError for any other text."""
     return base64.b64decode(text, validate=True)
