@@ -81,18 +81,19 @@ class Container:
 
     @cached_property
     def skipped_tags(self) -> dict[int, int]:
-        """The first gap in the tags, as the lowest missing tag by position of the field after the gap.
+        """By position of the field after the first gap in the tags: the lowest missing tag.
 
-        `{1: 2}` for the tags 0, 3, 1. Each duplicate tag stands for a missing one, which it is probably meant to be.
+        `{1: 2}` for the tags 0, 3, 1. As many missing tags as there are duplicates are no gap: a field with the tag of
+        another is probably meant to have a missing one.
         """
-        has_unclear_tag = any((field.tag is None and field.tagged) or (field.tag or 0) < 0 for field in self.fields)
-        if has_unclear_tag:
+        first_fields = {field.tag: field for field in reversed(self.tagged_fields) if field.tag is not None}
+        has_negative_tag = any(tag < 0 for tag in first_fields)
+        if has_negative_tag or any(field.tag is None and field.tagged for field in self.fields):
             return {}
-        duplicates_left = len(self.tagged_fields) - len({field.tag for field in self.tagged_fields})
+        duplicates_left = len(self.tagged_fields) - len(first_fields)
         expected_tag = 0
-        for field in sorted(self.tagged_fields, key=lambda field: field.tag or 0):
-            tag = field.tag or 0
-            missing_tags = max(tag - expected_tag, 0)
+        for tag, field in sorted(first_fields.items()):
+            missing_tags = tag - expected_tag
             if missing_tags > duplicates_left:
                 return {field.position: expected_tag + duplicates_left}
             duplicates_left -= missing_tags
@@ -105,8 +106,8 @@ def find_duplicates(
 ) -> Iterator[tuple[T, T]]:
     """Of elements that should have different keys: each that is wrong, and another element with its key.
 
-    The elements of the highest rank are right: a function of what the base has ranks them. Where all elements with a
-    key have the same rank, each is wrong.
+    `rank` says how likely an element is right, such as by what the base has of it. Of the elements with a key, those of
+    the highest rank are right; where all have the same rank, each is wrong.
     """
     elements_by_key: dict[Hashable, list[T]] = defaultdict(list)
     for element in elements:
@@ -117,7 +118,8 @@ def find_duplicates(
         right = max(same_key, key=rank)
         wrong = [element for element in same_key if rank(element) != rank(right)]
         for element in wrong or same_key:
-            yield element, right if element is not right else same_key[1]
+            other = right if element is not right else same_key[1]
+            yield element, other
 
 
 def _similarity_to_base(field: Field) -> int:
@@ -287,7 +289,7 @@ class Field:
 
 
 class Struct(Container):
-    """One struct: defined by a field that lists fields, or by an entry of `commonStructs`."""
+    """One struct: defined by `field`, which lists fields, or by the entry of `commonStructs` at `index`."""
 
     message: Message
     """The message in whose file the struct is defined."""

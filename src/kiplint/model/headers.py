@@ -59,7 +59,7 @@ class HeaderRange:
         versions, problem = required_range(self.key)
         if not versions and problem in ("", 'is written "none"'):
             return "names no version"
-        return problem.replace(', "N+" or "none"', ' or "N+"')
+        return problem.replace(', "N+" or "none"', ' or "N+"')  # a property may be "none", a key may not
 
     @cached_property
     def sole(self) -> VersionRange:
@@ -102,8 +102,8 @@ def header_ranges_of(message: Message) -> tuple[HeaderRange, ...]:
     for previous, entry in pairwise(entries):
         entry.previous = previous
         previous.following = entry
-        earlier = [other for other in (previous.furthest, previous) if other and other.versions]
-        entry.furthest = max(earlier, key=lambda other: other.versions.highest, default=None)
+        candidates = [other for other in (previous.furthest, previous) if other and other.versions]
+        entry.furthest = max(candidates, key=lambda other: other.versions.highest, default=None)
     return tuple(entries)
 
 
@@ -121,8 +121,12 @@ def header_of(message: Message, version: int) -> int:
     if not message.declares_headers:
         return derived_header(message, version)
     entries = message.effective_header_ranges
-    index = bisect_left(entries, version, key=lambda entry: entry.versions.highest)
-    return entries[index].header if index < len(entries) and version in entries[index].versions else -1
+    index = bisect_left(
+        entries, version, key=lambda entry: entry.versions.highest
+    )  # each reaches further than the last
+    if index == len(entries) or version not in entries[index].versions:
+        return -1
+    return entries[index].header
 
 
 def derived_header(message: Message, version: int, flexible: VersionRange | None = None) -> int:

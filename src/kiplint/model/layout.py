@@ -64,7 +64,7 @@ def _layout_ranges(message: Message) -> list[VersionRange]:
 
 
 def intervals(message: Message) -> tuple[VersionRange, ...]:
-    """The largest ranges of valid versions on which the message's layout does not change, lowest first."""
+    """The largest ranges of valid versions on which the names and encodings of fields do not change, lowest first."""
     merged: list[VersionRange] = []
     previous_rows: list[tuple[int, str, str, str]] = []
     for versions in boundaries(_layout_ranges(message), message.valid):

@@ -80,7 +80,7 @@ def range_problems(message: Message) -> Iterator[Problem]:
         for name, fact in _RANGE_FACTS[type(element)].items():
             problem = getattr(element, f"{fact}_problem")
             if problem:
-                text = getattr(element.spec, name.replace("Versions", "_versions"))
+                text = getattr(element.spec, name.replace("Versions", "_versions"))  # `valid_versions`
                 yield Problem("invalid-range", f'"{printable(text[:40])}" {problem}', f"{element.pointer}/{name}")
 
 

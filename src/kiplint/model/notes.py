@@ -106,7 +106,7 @@ class Note:
         """The fields that it adds, but that begin or change in other valid versions, in both messages of the RPC."""
         misplaced_fields = []
         for name in self.names:
-            fields = self.message.fields_of_rpc.get(name.lower(), [])
+            fields = self.message.fields_of_rpc.get(name.lower(), [])  # those of the message itself come first
             if not fields or not fields[0].versions & fields[0].message.valid:
                 continue
             starts = [version for field in fields for version in _starts(field)]
@@ -133,15 +133,21 @@ def notes_of(message: Message) -> Iterator[Note]:
         if data[line_start:paragraph_start].strip():
             continue
         text = _MARK.sub(lambda mark: b" " * len(mark[0]), paragraph[0])  # as long as before, so that offsets hold
-        beginnings = [match for match in _BEGINNING.finditer(text) if not _continues_sentence(text, match.start(1))]
-        for number, beginning in enumerate(beginnings, 1):
+        for beginning, end in _sentences(text):
             start = beginning.start(1)
-            end = beginnings[number].start(1) if number < len(beginnings) else len(text)
             line_end = text.find(b"\n", start)
             first_line = text[start : line_end if line_end >= 0 else len(text)].rstrip()
             span = paragraph_start + start, paragraph_start + start + len(first_line)
             words = text[beginning.end() : end].decode(errors="replace").split()
             yield Note(message, span, beginning["versions"].decode(), " ".join(words))
+
+
+def _sentences(text: bytes) -> Iterator[tuple[re.Match[bytes], int]]:
+    """The beginning of each sentence that begins with versions, and the offset at which the next one begins."""
+    beginnings = [match for match in _BEGINNING.finditer(text) if not _continues_sentence(text, match.start(1))]
+    for number, beginning in enumerate(beginnings, 1):
+        is_last = number == len(beginnings)
+        yield beginning, len(text) if is_last else beginnings[number].start(1)
 
 
 def _continues_sentence(text: bytes, start: int) -> bool:
@@ -187,7 +193,7 @@ def read_versions(text: str) -> VersionRange:
 
 def is_in_flux(data: bytes) -> bool:
     """Whether a comment states that the message may still change incompatibly."""
-    if b"ncompatibl" not in data:
+    if b"ncompatibl" not in data:  # as in nearly all files
         return False
     text = b" ".join(line.lstrip(b"/ ") for line in re.findall(rb"//[^\r\n]*", data))
     return re.search(_IN_FLUX, text) is not None

@@ -204,7 +204,7 @@ class SchemaSet:
         return tuple(rpcs)
 
     def _may_be_incomplete(self, first: Message | None, second: Message | None) -> bool:
-        """Whether one of two messages is missing that may be in a file that cannot be read, or have a wrong API key."""
+        """Whether only one of two messages exists, and the other may be in an unreadable file or under a wrong key."""
         message = first or second
         if message is None or (first and second):
             return False
@@ -264,7 +264,10 @@ class SchemaSet:
 
     @cached_property
     def headerless(self) -> tuple[Message, ...]:
-        """The live requests and responses without a header map; those whose findings are reported come first."""
+        """The live requests and responses without a header map; those whose findings are reported come first.
+
+        One finding, at the first of them, speaks for all.
+        """
         headerless = [
             message
             for message in self._valid_messages
@@ -327,9 +330,8 @@ class SchemaSet:
     @cached_property
     def own_words(self) -> int:
         """How many fields have an entity type that Kafka does not know."""
-        return sum(
-            field.entity_type not in ("", *ENTITY_TYPES) for message in self.messages for field in message.all_fields
-        )
+        words = [field.entity_type for message in self.messages for field in message.all_fields]
+        return len([word for word in words if word not in ("", *ENTITY_TYPES)])
 
 
 def partner(message: Message) -> Message | None:
@@ -391,5 +393,5 @@ def _originality(message: Message) -> tuple[int, bool]:
 
 
 def _originality_in_set(message: Message) -> tuple[int, bool, int]:
-    """The same, and at last the highest version: an older message has more versions."""
+    """How likely a message is the original of others in its set: by `_originality`, then by how high its versions go."""
     return *_originality(message), message.valid.highest

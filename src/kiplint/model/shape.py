@@ -107,7 +107,8 @@ def _without_refused_values(value: Any) -> Any:
 class _Repair:
     """The repair of an error of the schema: it is noted, and the document changes so that the rest is readable.
 
-    `problems` are those of the whole document, by kind and pointer; a repair adds to them.
+    `problems` are those of the whole document, by kind and pointer; a repair adds to them. `value` is what the error is
+    about, and `parent` the object or list that has it.
     """
 
     def __init__(self, document: Any, error: ValidationError, problems: dict[tuple[str, str], Problem]) -> None:
@@ -147,7 +148,7 @@ class _Repair:
         return True
 
     def _add_missing_properties(self) -> bool:
-        """Note each missing property of an object and add a stand-in; False for the message, which needs its own."""
+        """Note each missing property of an object, and add a stand-in; False where the message itself lacks one."""
         if not self.path:
             owner = "the message"
         elif self.path[-2] == "commonStructs":
@@ -183,7 +184,7 @@ class _Repair:
         return True
 
     def _note_coerced_value(self, read_value: Any) -> None:
-        """Note what Kafka's reader makes of the value, and what to write: the `word` of the problem, or in words."""
+        """Note what Kafka's reader reads, and what to write instead: the problem's `word`, or advice in its detail."""
         detail, word = f"{_quote(self.value)} is read as {_quote(read_value)}", ""
         if read_value is None:
             detail += "; drop it"
@@ -273,7 +274,7 @@ def coerce(path: Sequence[str | int], value: Any) -> Any:
 
 
 def _kind_at(path: Sequence[str | int]) -> str:
-    """The kind of value, a key of `_EXPECTED`, "enum" or "string", of the property at `path` or of its list."""
+    """The kind of value at `path`, such as "int" for `["fields", 0, "tag"]`; of a list's item, the kind of the list."""
     return "enum" if list(path) == ["type"] else _KINDS.get(_property_name(path), "string")
 
 
@@ -283,6 +284,7 @@ def _property_name(path: Sequence[str | int]) -> str:
 
 
 def _to_bool(value: Any) -> Any:
+    """What the reader of a boolean makes of another value: True, False or `NO_VALUE`."""
     if isinstance(value, str):
         text = value.strip()
         if text in ("true", "True", "TRUE"):
@@ -292,6 +294,7 @@ def _to_bool(value: Any) -> Any:
 
 
 def _to_int(value: Any) -> Any:
+    """What the reader of a number makes of another value: a number, None for blank text, or `NO_VALUE`."""
     if isinstance(value, float) and abs(value) < 2**31:
         return int(value)
     if isinstance(value, str):
@@ -303,6 +306,7 @@ def _to_int(value: Any) -> Any:
 
 
 def _to_string(value: Any) -> Any:
+    """What the reader of a text makes of another value: the value as text, or `NO_VALUE`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -311,9 +315,11 @@ def _to_string(value: Any) -> Any:
 
 
 def _to_enum(value: Any) -> Any:
-    if isinstance(value, str) and value != value.strip() and value.strip() in {*_WORDS["type"], *_WORDS["entityType"]}:
-        return value.strip()
-    return NO_VALUE
+    """What the reader of a fixed choice makes of another value: the word without blanks around it, or `NO_VALUE`."""
+    if not isinstance(value, str) or value == value.strip():
+        return NO_VALUE
+    is_word = any(value.strip() in words for words in _WORDS.values())
+    return value.strip() if is_word else NO_VALUE
 
 
 _COERCIONS: dict[str, Callable[[Any], Any]] = {

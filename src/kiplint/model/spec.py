@@ -116,7 +116,7 @@ def message_schema() -> dict[str, Any]:
 
 
 def reading_schema() -> dict[str, Any]:
-    """The same for any definition file: forks have entity types of their own."""
+    """The JSON Schema of a definition file that kiplint can read: forks have entity types of their own."""
     schema = msgspec.json.schema(MessageSpec)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
