@@ -171,4 +171,3 @@ def test_keys(key: str, versions: str, problem: str) -> None:
 def test_values(value: str, header: int) -> None:
     (entry,) = entries(**{"0+": value})
     assert entry.header == header
-    assert str(entry.version_of_header) == (str(header) if header >= 0 else "none")

@@ -31,8 +31,6 @@ class HeaderRange:
     """The message versions that the entry covers; none when the key cannot be read."""
     header: int
     """The header version, -1 when the value cannot be read."""
-    version_of_header: VersionRange
-    """The header version as a range of a single version; none when the value is invalid."""
     live: VersionRange
     """The valid versions of the message that the entry covers."""
     previous: HeaderRange | None = None
@@ -50,7 +48,6 @@ class HeaderRange:
         self.versions = required_range(key).value
         is_number = re.fullmatch("0|[1-9][0-9]{0,4}", value) and int(value) <= MAX_VERSION
         self.header = int(value) if is_number else -1
-        self.version_of_header = VersionRange.of(self.header, self.header) if is_number else NONE
         self.live = self.versions & message.valid
 
     @cached_property

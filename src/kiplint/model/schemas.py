@@ -393,5 +393,5 @@ def _originality(message: Message) -> tuple[int, bool]:
 
 
 def _originality_in_set(message: Message) -> tuple[int, bool, int]:
-    """How likely a message is the original of others in its set: by `_originality`, then by how high its versions go."""
+    """How likely a message is the original of others in its set: `_originality`, then how high its versions go."""
     return *_originality(message), message.valid.highest
