@@ -143,12 +143,15 @@ def test_one_entry_for_a_cause(checkout: Path) -> None:
     (entry,) = (entry for entry in review().findings if entry.severity == "error")
     assert (entry.rule, entry.breaks) == ("rpc/versions-differ", "support")
     assert [also.rule for also in entry.also] == ["compat/response-not-bumped"]
-    assert [edit.path for edit in entry.fix.edits] == ["schemas/ThingResponse.json"] * 2  # its versions, and a note
+
+
+def test_unsafe_fixes_are_left_to_check(checkout: Path) -> None:
+    write(checkout, things(OLD, SIZE | TAGGED | {"versions": "0-4"}))
     step = "`kiplint check --changed-since HEAD --fix --unsafe-fixes`"
     assert review(base="HEAD").fixable == f"1 to fix and review with {step}."
-    names = ("check", "schemas", "--changed-since", "HEAD", "--select", "rpc", "--fix", "--unsafe-fixes")
+    names = ("check", "schemas", "--changed-since", "HEAD", "--fix", "--unsafe-fixes")
     assert kiplint(*names, cwd=checkout).code == 0
-    assert entries(select=["rpc"]) == []
+    assert entries() == []
 
 
 def test_only_what_the_change_brought_is_fixed(checkout: Path) -> None:

@@ -121,9 +121,11 @@ def negotiate(
             broker_trees.append(broker_tree)
             broker_sets.append((broker_tree.name, broker_tree.main))
     negotiation = agree((client_tree.name, client_tree.main), broker_sets, unstable=unstable)
-    unreadable = unparsable_files(client_tree, *broker_trees)
-    status: Status = "error" if unreadable or notes else "findings" if negotiation.in_trouble else "ok"
-    return NegotiationResult(document=negotiation, status=status, unparsable=unreadable, notes=tuple(notes))
+    status: Status = "findings" if negotiation.in_trouble else "ok"
+    unparsable = unparsable_files(client_tree, *broker_trees)
+    if unparsable or notes:
+        status = "error"
+    return NegotiationResult(document=negotiation, status=status, unparsable=unparsable, notes=tuple(notes))
 
 
 def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:

@@ -20,7 +20,7 @@ from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.render.markdown import write_table, write_verdict
-from kiplint.render.report import Report, Verdict
+from kiplint.render.report import Report, Status, Verdict
 from kiplint.render.table import BOLD, SEVERITY, Cell, table, verdict_lines, width_of
 from kiplint.text.lines import decode_text
 from kiplint.text.tree import Locator
@@ -121,19 +121,21 @@ def rollout(
     releases = releases_of(configuration, base_name, release_names, repository, head_name)
 
     rows = tuple(rollout_of_trees(head, base, header, rules, releases))
-    has_failures = any(row.status in FAILING for row in rows)
-    unreadable = unparsable_files(head, base)
+    status: Status = "findings" if any(row.status in FAILING for row in rows) else "ok"
+    unparsable = unparsable_files(head, base)
+    if unparsable:
+        status = "error"
     sources = {**base.sources, **head.sources} if base else head.sources
     return RolloutResult(
         findings=findings_of(rows, sources),
         files=len(head.sources),
         messages=len(rows),
         sources=sources,
-        status="error" if unreadable else "findings" if has_failures else "ok",
+        status=status,
         sets=(head_name, *base_names),
         rules=rule_set.by_id,
         paths=tuple(head.sources),
-        unparsable=unreadable,
+        unparsable=unparsable,
         document=rollout_document(rows, header),
         notes=releases_note(releases, base_name),
     )

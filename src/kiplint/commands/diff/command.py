@@ -39,7 +39,7 @@ from kiplint.engine.finding import SEVERITIES
 from kiplint.engine.ruleset import RuleSet
 from kiplint.model.message import Message
 from kiplint.model.schemas import partner
-from kiplint.render.report import Report, Verdict, set_titles, written_by
+from kiplint.render.report import Report, Status, Verdict, set_titles, written_by
 from kiplint.sources.disk import STDIN
 from kiplint.text.words import comma_parts, did_you_mean
 
@@ -251,6 +251,7 @@ def compare(
     ids_in_file = {id(message) for message in single_file.messages} if single_file else set()
 
     def is_reported(change: Change) -> bool:
+        """Whether a change is about a message of the role, of the single file if there is one, and of the globs."""
         messages = [message for message in change.messages if message]
         if role and not any(_concerns(message, role) for message in messages):
             return False
@@ -266,12 +267,15 @@ def compare(
     findings = tuple(finding for _, finding in classified_changes)
     is_failing = any(finding.breaks in failing_breaks or finding.severity == "error" for finding in findings)
     unparsable = tuple(dict.fromkeys((*unparsable_files(before, after), *(error.file for error in too_large))))
+    status: Status = "findings" if is_failing else "ok"
+    if unparsable:
+        status = "error"
     return DiffResult(
         findings=findings,
         files=len(after.sources),
         messages=sum(map(is_selected, (single_file or after).messages)),
         sources={**before.sources, **after.sources},
-        status="error" if unparsable else "findings" if is_failing else "ok",
+        status=status,
         sets=(before.name, after.name),
         rules=rules.by_id,
         paths=tuple(after.sources),
@@ -299,8 +303,10 @@ def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Me
 
 
 def _concerns(message: Message, role: Role) -> bool:
-    """Whether a message matters to a role: records to `storage`; all RPCs to `broker`, those of the broker listener to
-    `client`; headers, and data beside RPCs, to these two.
+    """Whether a message matters to a role.
+
+    Records matter to `storage`. All RPCs matter to `broker`, and those that brokers serve to clients matter to
+    `client`. Headers matter to both, and so do messages of type data in a set that has RPCs.
     """
     if role == "storage":
         return message.is_record

@@ -165,12 +165,14 @@ class RevisionFiles(Disk):
         return {self.top + entry.path.replace("/", os.sep): entry for entry in entries if entry.mode != SUBMODULE}
 
 
-def changed_configuration(base: RevisionFiles, paths: Iterable[str], *, trusts_head: bool) -> Iterator[Finding]:
+def changed_configuration(base: RevisionFiles | None, paths: Iterable[str], trusts_head: bool) -> Iterator[Finding]:
     """A finding for each file that decides what is checked, and that is not the same in the base and the work tree.
 
     These are the configurations in the directories above the paths, and what `base` has read: its own configuration,
-    with the packs and the baseline that it names.
+    with the packs and the baseline that it names. Without a base there is no finding.
     """
+    if base is None:
+        return
     directories = {directory for path in paths for directory in _directories_up(os.path.abspath(path), base.top)}
     configurations = [os.path.join(directory, name) for directory in sorted(directories) for name in FILES]
     for path in dict.fromkeys([*base.read_paths, *configurations]):

@@ -218,7 +218,7 @@ class ReviewResult(Report, frozen=True):
 
     @property
     def others(self) -> str:
-        """What is not shown, and how much is only added."""
+        """`; 2 changes that break nothing; 1 older finding not shown`: what the verdict counts behind the findings."""
         verb = "breaks" if len(self.additions) == 1 else "break"
         additions = f"; {plural(len(self.additions), 'change')} that {verb} nothing" if self.additions else ""
         return additions + super().others
@@ -284,7 +284,7 @@ def review(
     comparison = _compare(names, revision, [os.fspath(name) for name in released], configuration)  # after the fixes
     rows = _rollout(comparison, configuration, rollout)
     findings_by_origin: dict[Origin, Iterable[Finding]] = {
-        "check": (*check.findings, *_configuration_findings(base_files, names, comparison, trust_head)),
+        "check": (*check.findings, *changed_configuration(base_files, [*names, *comparison.new_sources], trust_head)),
         "diff": comparison.breaking,
         "rollout": findings_of(rows, comparison.new_sources) if rollout == "always" else (),
     }
@@ -326,16 +326,6 @@ def _names(paths: Iterable[Path]) -> tuple[str, ...]:
         for path, name in names_by_path.items()
         if not any(path != other_path and path.startswith(other_path) for other_path in names_by_path)
     )
-
-
-def _configuration_findings(
-    base_files: RevisionFiles | None, names: Iterable[str], comparison: Comparison, trusts_head: bool
-) -> Iterable[Finding]:
-    """The findings about configurations, packs and baselines that the change sets otherwise; none without a base."""
-    if base_files is None:
-        return ()
-    paths = {*names, *map(os.path.dirname, comparison.new_sources)}
-    return changed_configuration(base_files, paths, trusts_head=trusts_head)
 
 
 def _status(entries: tuple[Entry, ...], comparison: Comparison, fail_on: str, grave_breaks: Collection[str]) -> Status:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
-from typing import Final, TextIO, TypeVar
+from collections.abc import Iterator
+from typing import Final, TextIO
 
 from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write_rows
 from kiplint.commands.review.command import Entry, ReviewResult
@@ -16,8 +16,6 @@ from kiplint.render.table import fold, title, width_of
 from kiplint.render.text import excerpt, split, write_fixable
 from kiplint.render.text import write_rows as write_finding_rows
 from kiplint.text.words import plural
-
-T = TypeVar("T")
 
 MOST_ENTRIES: Final = 20
 MOST_ADDITIONS: Final = 8
@@ -47,37 +45,38 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
 
 
 def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
-    """Write it as Markdown of at most 60 lines, for a comment on a pull request and for the job summary."""
+    """Write a review as Markdown of at most 60 lines, for a comment on a pull request and for the job summary."""
     write_verdict(result.verdict, out)
     entries = [entry for entry in result.findings if result.is_listed(entry)]
-    listed_entries, rest = _first(entries, MOST_ENTRIES, "finding", result)
-    if listed_entries:
-        write_table(ENTRY_COLUMNS, map(_cells, listed_entries), out)
-    out.write(rest)
+    most_entries = len(entries) if result.whole else MOST_ENTRIES
+    if entries:
+        write_table(ENTRY_COLUMNS, map(_cells, entries[:most_entries]), out)
+    out.write(_more(len(entries) - most_entries, "finding"))
+
     proofs = io.StringIO()
     write_proofs((change for entry in entries for change in entry.changes), proofs)
     if result.whole or proofs.getvalue().count("\n") <= MOST_ENTRIES:
         out.write(proofs.getvalue())
+
+    most_additions = len(result.additions) if result.whole else MOST_ADDITIONS
     if result.additions:
         out.write("\nBreaks nothing:\n\n")
-    additions, rest = _first(result.additions, MOST_ADDITIONS, "change", result)
-    for change in additions:
+    for change in result.additions[:most_additions]:
         out.write(f"- {inline(change.message)}\n")
-    out.write(rest)
+    out.write(_more(len(result.additions) - most_additions, "change"))
+
     if result.rollout:
         sentence = closing(result.rollout, WITH_INSTANCE_ID)
         out.write(f"\nKIP-1313: {inline(sentence)} `kiplint rollout` lists the RPCs.\n")
 
 
-def _first(items: Sequence[T], most: int, what: str, result: ReviewResult) -> tuple[Sequence[T], str]:
-    """The items to list, and a line about the others, if any."""
-    if result.whole or len(items) <= most:
-        return items, ""
-    number = plural(len(items) - most, f"more {what}")
-    return items[:most], f"\n{number}: `kiplint review --all` lists them.\n"
+def _more(number: int, noun: str) -> str:
+    """The line about the findings or changes that are not listed; empty where the number is not positive."""
+    return f"\n{plural(number, f'more {noun}')}: `kiplint review --all` lists them.\n" if number > 0 else ""
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:
+    """The cells of the columns `ENTRY_COLUMNS`."""
     breaks = "" if entry.breaks == "none" else entry.breaks
     return entry.severity, breaks, entry.rule, f"{entry.path}:{entry.line}", "; ".join([entry.summary, *_also(entry)])
 
