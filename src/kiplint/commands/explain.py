@@ -90,17 +90,20 @@ def _examples(rule: Rule, folder: Path, color: bool) -> Iterator[str]:
     A user's own rules have no fixtures, and no examples.
     """
     out = StringIO()
-    if (folder / "old").is_dir():
+    if (folder / "old").is_dir():  # the rule is about changes
         changes, old, new = run_example(rule, folder)
         write_changes(changes, {**old.sources, **new.sources}, out, color=color)
         report = out.getvalue().rstrip()
         yield f"{paint('Example', BOLD, color)}\n{indent(report, '  ')}"
     elif (folder / "bad").is_dir():
         result = check_example(rule, folder / "bad")
-        write(Report(tuple(result.findings[:1]), 1, 1, result.sources, whole=True), out, color=color)
-        report, *_ = out.getvalue().rsplit("Found ", maxsplit=1)  # the last line counts findings and files
-        report = report.rstrip()
-        yield f"{paint('Wrong', BOLD, color)}\n{indent(report, '  ')}"
+        write(
+            Report(findings=tuple(result.findings[:1]), files=1, messages=1, sources=result.sources, whole=True),
+            out,
+            color=color,
+        )
+        report, _ = out.getvalue().rsplit("Found ", maxsplit=1)  # without the last line, which counts the findings
+        yield f"{paint('Wrong', BOLD, color)}\n{indent(report.rstrip(), '  ')}"
     good_files = sorted(folder.glob("good/*.json"))[:2]
     if good_files:
         texts = (indent(file.read_text(errors="replace").strip(), "  ") for file in good_files)

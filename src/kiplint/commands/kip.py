@@ -34,7 +34,7 @@ from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.limits import KIP_BYTES
 from kiplint.model.load import Definition, load
-from kiplint.render.report import AnyFinding, FindingsSummary, Report, at_least, rank
+from kiplint.render.report import AnyFinding, FindingsSummary, Report, Status, at_least, rank
 from kiplint.render.table import title, width_of
 from kiplint.render.text import excerpt
 from kiplint.sources.disk import STDIN, read_input
@@ -217,7 +217,11 @@ def kip(
             kip_objects.append(KipObject(kip.path, kip.objects, tuple(changes)))
             all_findings += findings
     ranked_findings = tuple(rank(all_findings))
-    failing = at_least(ranked_findings, fail_on or configuration.config.fail_on)
+    status: Status = "ok"
+    if base.unparsable:
+        status = "error"
+    elif at_least(ranked_findings, fail_on or configuration.config.fail_on):
+        status = "findings"
     paths = tuple(kip.path for kip in kips)
     sources = {**base.sources, **{kip.path: kip.data for kip in kips}}
     return KipResult(
@@ -225,7 +229,7 @@ def kip(
         files=len(kips),
         messages=sum(len({definition.name for definition in kip.definitions}) for kip in kip_objects),
         sources={path: sources[path] for path in (*paths, *(finding.path for finding in ranked_findings))},
-        status="error" if base.unparsable else "findings" if failing else "ok",
+        status=status,
         sets=names,
         rules=rules.by_id,
         paths=paths,
@@ -323,7 +327,9 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
         for finding in result.findings:
             if finding.path == kip.path and not isinstance(finding, ChangeFinding) and result.is_listed(finding):
                 out.write(excerpt(finding, result.sources.get(finding.path, b""), color, width) + "\n")
-        changes = [change for change in kip.changes if change in result.findings]
+        changes = [
+            change for change in kip.changes if change in result.findings
+        ]  # without those that an error explains
         if changes:
             out.write(title("What it changes", color) + "\n\n")
             write_changes(changes, result.sources, out, color=color)

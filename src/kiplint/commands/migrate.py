@@ -201,14 +201,13 @@ def migrate_kip_1313(
 ) -> MigrationResult:
     """Migrate the sets that have RPCs to KIP-1313, and write the files unless it is a `dry_run`.
 
-    Without `only`, all RPCs of a directory are changed, and those of which a file is named. The status is `findings`
-    while a person has to change something. Raises UsageError for an unknown RPC and for files that cannot be written,
+    `sets` are directories and files; the RPCs in the directories and those of the files are changed, or of these the
+    RPCs named in `only`. The status is `findings` while a person has to change something. Raises UsageError for an unknown RPC and for files that cannot be written,
     and SourceError for what cannot be opened.
     """
     if only and not comma_parts(only):
         raise UsageError("--only names no RPC; leave the option out to change all RPCs")
     only = comma_parts(only)
-
     telemetry_names = {rpc_of(message_name) for message_name in WITH_FIELDS}
 
     def migrate_set(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:

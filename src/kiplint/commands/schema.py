@@ -58,24 +58,25 @@ DOCUMENTS: Final = {
     "rollout": ("rollout", "RolloutDocument"),
     "show": ("show", "ShowDocument"),
 }
-"""The JSON that commands write: the module, which is loaded for its schema alone, and the type."""
+"""By command the module below kiplint.commands and the type of its JSON; the module is only loaded for its schema."""
 
 NAMES: Final = (*READ, *DOCUMENTS)
 """The names of all schemas: of what kiplint reads, then of what it writes."""
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of that name. Raises UsageError where there is none."""
+    """The JSON Schema (draft 2020-12) with a name such as `config` or `diff`. Raises UsageError if there is none."""
     if name in READ:
         return READ[name]()
     if name not in DOCUMENTS:
-        raise UsageError(f"there is no schema {name}{did_you_mean(name, NAMES) or ': there are ' + ', '.join(NAMES)}")
-    module, kind = DOCUMENTS[name]
-    document = getattr(import_module(f"kiplint.commands.{module}"), kind)
-    (top,), parts = msgspec.json.schema_components([document], ref_template="#/$defs/{name}")
+        hint = did_you_mean(name, NAMES) or f": there are {', '.join(NAMES)}"
+        raise UsageError(f"there is no schema {name}{hint}")
+    module_name, type_name = DOCUMENTS[name]
+    document_type = getattr(import_module(f"kiplint.commands.{module_name}"), type_name)
+    schemas, definitions = msgspec.json.schema_components([document_type], ref_template="#/$defs/{name}")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"kiplint {name}",
-        **top,
-        "$defs": parts,
+        **schemas[0],
+        "$defs": definitions,
     }

@@ -189,10 +189,12 @@ def _layout(message: Message, versions: VersionRange) -> LayoutObject:
 
 
 def _tags(body: Layout) -> dict[str, FieldObject] | UnsetType:
+    """The tagged fields of a message or struct by tag; UNSET without a tag section."""
     return UNSET if body.tags is None else {str(slot.field.tag): _field(slot) for slot in body.tags}
 
 
 def _field(slot: Slot) -> FieldObject:
+    """A field on the wire, with the fields of its struct if it has one."""
     fields = [*map(_field, slot.body.slots)] if slot.body else UNSET
     tags = _tags(slot.body) if slot.body else UNSET
     return FieldObject(slot.field.name, slot.field.type, wire.describe(slot), wire.width(slot), fields, tags)
@@ -204,6 +206,7 @@ def write(result: ShowResult, out: TextIO, *, color: bool) -> None:
 
 
 def _drawings(result: ShowResult, color: bool, width: int | None) -> Iterator[str]:
+    """For each range of versions with one layout a heading and a table of the fields."""
     for message in result.messages:
         name = printable(message.message_name)
         for layout in message.layouts:

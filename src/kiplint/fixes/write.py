@@ -67,7 +67,7 @@ def _require_unchanged(path: str, before: bytes) -> None:
             raise UsageError(f"{path} is a link; change the file that it leads to")
         if not stat.S_ISREG(status.st_mode):
             raise UsageError(f"{path} is not a regular file")
-        # The administrator may write to everything, and rename asks the directory alone; a mode without any w is meant.
+        # Replacing a file needs no right to write to the file itself, but a read-only mode is there for a reason.
         if not status.st_mode & 0o222 or not os.access(path, os.W_OK):
             raise UsageError(f"{path} is read-only")
         with open(path, "rb") as file:
