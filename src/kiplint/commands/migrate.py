@@ -201,9 +201,9 @@ def migrate_kip_1313(
 ) -> MigrationResult:
     """Migrate the sets that have RPCs to KIP-1313, and write the files unless it is a `dry_run`.
 
-    `sets` are directories and files; the RPCs in the directories and those of the files are changed, or of these the
-    RPCs named in `only`. The status is `findings` while a person has to change something. Raises UsageError for an unknown RPC and for files that cannot be written,
-    and SourceError for what cannot be opened.
+    `sets` are directories and files: their RPCs are changed, or the RPCs among them that `only` names. The status is
+    `findings` while a person has to change something. Raises UsageError for an unknown RPC and for files that cannot be
+    written, and SourceError for what cannot be opened.
     """
     if only and not comma_parts(only):
         raise UsageError("--only names no RPC; leave the option out to change all RPCs")

@@ -99,7 +99,7 @@ def fix_set(
 
     before = CheckedFiles(files, check(files) if findings is None else findings, check_other_rules(files))
     after = before
-    refusals: dict[str, tuple[Finding, Regression | None]] = {}
+    refusals: dict[str, tuple[Finding, Regression | None]] = {}  # by fingerprint
     for _ in range(MAX_ROUNDS):
         fixable_findings = [
             finding
@@ -183,7 +183,7 @@ def apply_accepted(
             return after, refusals
         refusals |= new_refusals
 
-    last_reason = [*refusals.values()][-1]
+    *_, last_reason = refusals.values()
     return before, {fix: refusals.get(fix, last_reason) for fix in edits_by_fix}
 
 
@@ -198,10 +198,11 @@ def edit_files(files: Files, edits: Iterable[Edit]) -> dict[str, bytes]:
 def _refuse_fixes(
     before: CheckedFiles, after: CheckedFiles, findings: Mapping[int, Finding], releases: Releases | None
 ) -> dict[int, Regression | None]:
-    """The numbers of the findings whose fixes are to be reverted, with what gets worse, or None if one fixes nothing.
+    """The numbers of the findings whose fixes have to be reverted, by number of all findings whose fixes `after` has.
 
-    `after` has the fixes of all the findings. A regression is blamed on the fixes of the same RPC, or on all fixes if
-    none edits that RPC: among them on those of the same element, else on the unsafe ones, else on all of them.
+    The reason is what gets worse, or None if the finding is still there. A regression is blamed on the fixes of the
+    same RPC, or on all fixes if none edits that RPC: among them on those of the same element, else on the unsafe ones,
+    else on all of them.
     """
     rpcs_by_number = {number: {_rpc_of(edit.path) for edit in _edits(finding)} for number, finding in findings.items()}
     unsafe_numbers = [number for number, finding in findings.items() if _is_unsafe(finding)]
@@ -232,6 +233,7 @@ def _is_unsafe(finding: Finding) -> bool:
 
 
 def _identity(finding: Finding) -> tuple[str, str]:
+    """What a finding and the same finding after a change of its file have in common."""
     return finding.fingerprint, finding.message
 
 
@@ -298,6 +300,7 @@ def worse_findings(
     reported in one file, and may move to another.
     """
     levels_before, levels_after = _levels(before), _levels(after)
+    # How many findings each rule has more than before, in a file and in the set, at each severity.
     new_counts = Counter(levels_after) - Counter(levels_before)
     risen_in_set = Counter((rule, level) for rule, _, level in levels_after)
     risen_in_set -= Counter((rule, level) for rule, _, level in levels_before)
@@ -358,11 +361,12 @@ def _was_readable(change: Change, *, has_releases: bool) -> bool:
         return False
     if not has_releases and not message.declares_flexible:
         return False
-    field = change.fields[0]
-    return field is None or field.is_primitive or field.struct is not None
+    old_field, _ = change.fields
+    return old_field is None or old_field.is_primitive or old_field.struct is not None
 
 
 @cache
 def _change_rules() -> RuleSet:
+    """The shipped rules about changes, without any configuration."""
     rules = [rule for rule in shipped_rules() if rule.each == "change"]
     return RuleSet([rule for rule in rules if rule.severity != "off"], rules)

@@ -52,13 +52,14 @@ def migrate(schemas: SchemaSet, *, only: Collection[str] = (), only_declare: boo
     selected_migrations = [
         _declare_only(rpc) if only_declare or rpc.rpc_name in FROZEN else _migrate_rpc(rpc) for rpc in selected_rpcs
     ]
-    migrations = [*selected_migrations]
+    header_migrations: list[Migration] = []
     if not only_declare and any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in selected_rpcs):
-        migrations.insert(0, _migrate_request_header(schemas.request_header))
+        header_migrations.append(_migrate_request_header(schemas.request_header))
+    other_migrations: list[Migration] = []
     if schemas.declares_headers or any(migration.files for migration in selected_migrations):
-        others = [_declare_only(rpc) for rpc in other_rpcs]
-        migrations += [migration for migration in others if migration.files or migration.rows[0].state == "left"]
-    return join(migrations)
+        declarations = [_declare_only(rpc) for rpc in other_rpcs]
+        other_migrations = [item for item in declarations if item.files or item.rows[0].state == "left"]
+    return join([*header_migrations, *selected_migrations, *other_migrations])
 
 
 def unmet_goals(before: CheckedFiles, after: CheckedFiles) -> Iterator[tuple[str, str]]:
@@ -69,7 +70,7 @@ def unmet_goals(before: CheckedFiles, after: CheckedFiles) -> Iterator[tuple[str
     """
     new_set = after.tree.sets[""]
     failing_rows = [row for row in rollout(new_set, before.tree.sets[""]) if row.status in ("wrong", "missing")]
-    header_rows = [row for row in failing_rows if row.message_name == HEADER]
+    header_rows = [row for row in failing_rows if row.message_name == HEADER]  # those that fail for RequestHeader
     if header_rows:
         yield HEADER, header_rows[0].message
     for row in failing_rows:

@@ -72,7 +72,7 @@ def join(migrations: Iterable[Migration]) -> Migration:
 
 
 def file_edits(all_edits: Iterable[MessageEdits]) -> tuple[FileEdits, ...]:
-    """The changed files, of messages with and without edits."""
+    """The changed files; messages without edits have none."""
     return tuple(
         FileEdits(edits.message.file, edits.edits, edits.message.data, apply_edits(edits.message.data, edits.edits))
         for edits in all_edits
@@ -89,12 +89,12 @@ def migration_of(
 ) -> Migration:
     """The migration of one RPC, with the edits of its messages.
 
-    Its row has the versions before the migration; `verify` puts the new ones in. It also has the actions and the notes
-    of the edits, beside those of the whole RPC.
+    Its row has the versions before the migration, which `verify` replaces by the new ones. `actions` and `notes` are
+    about the whole RPC; the row has those of the edits too.
     """
     message = rpc.request or rpc.response
     valid = str(message.valid) if message else "none"
-    headers = _headers(message) if message else {}
+    headers = _headers(message) if message and state != "left" else {}
     all_actions = [*(action for edits in all_edits for action in edits.actions), *actions]
     unique_actions = tuple(dict.fromkeys(all_actions))
     all_notes = (*notes, *(f"{edits.message.name}: {note}" for edits in all_edits for note in edits.notes))
@@ -192,7 +192,7 @@ def unreadable_versions(rpc: Rpc) -> str:
 
 
 def unusable_flexible_versions(message: Message) -> str:
-    """Why flexibleVersions cannot say which header a new version has; empty if it can."""
+    """Why flexibleVersions does not imply the header of a new version; empty if it does."""
     if message.flexible_problem or (message.flexible and not message.flexible.open):
         return f"flexibleVersions of {message.name} is {message.spec.flexible_versions!r}, which is not an open range"
     return ""
@@ -251,6 +251,7 @@ def declared_map(message: Message) -> HeaderMap | None:
 MAX_REASONS: Final = 5
 HEADER: Final = "RequestHeader"
 NOTHING: Final = "no RPC can be migrated, so nothing is"
+"""Why headers are not declared either."""
 
 Goal = Callable[[CheckedFiles, CheckedFiles], Iterable[tuple[str, str]]]
 """Takes the files before and after a migration; returns the names of the RPCs that miss its goal, with the reasons."""
@@ -290,9 +291,9 @@ def verify(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal 
     rows: list[MigrationRow] = []
     for row in migration.rows:
         message = messages.get(row.name)
-        if row.state == "left" or row.name in reasons_by_name:
-            rows.append(_left_row(row, reasons_by_name.get(row.name, [])))
-        elif message is None:
+        if row.name in reasons_by_name:
+            rows.append(_left_row(row, reasons_by_name[row.name]))
+        elif row.state == "left" or message is None:
             rows.append(row)
         else:
             headers = _headers(message) if message.is_rpc else {}
@@ -306,8 +307,8 @@ def _refuse_rpcs(
 ) -> dict[str, list[str]]:
     """The names of the RPCs to revert, with the reasons; `after` has the edits of the RPCs with these `names`.
 
-    An RPC is reverted for errors in its files and for missing the goal. Without such RPCs, an error in a file of no RPC
-    reverts all. When no RPC that gets a version is left, the RPCs that only declare their headers are reverted too.
+    An RPC is reverted for errors in its files and for missing the goal. Without such RPCs, an error in another file of
+    the set reverts all. When no RPC gets a version any more, the RPCs that only declare their headers are reverted too.
     """
     names_by_path = rpc_names(before.tree.sets[""])
     states = {row.name: row.state for row in migration.rows}
@@ -337,9 +338,9 @@ def _refuse_rpcs(
 
 
 def _left_row(row: MigrationRow, reasons: Sequence[str]) -> MigrationRow:
-    """The row of an RPC that stays as it is, with the reasons; its own notes are the reasons if there are no others."""
+    """The row of an RPC that is left to a person, with the first reasons and the number of the others."""
     unique_reasons = list(dict.fromkeys(reasons))
-    look = unique_reasons[:MAX_REASONS] or [*row.look]
+    look = unique_reasons[:MAX_REASONS]
     if len(unique_reasons) > MAX_REASONS:
         look.append(f"{len(unique_reasons) - MAX_REASONS} more")
     return replace(row, state="left", versions=row.base_versions, header_versions={}, done=(), look=tuple(look))
