@@ -16,12 +16,12 @@ from kiplint.engine.baseline import (
     BaselineFile,
     StaleEntry,
     baseline_of,
+    drop_stale,
     new_findings,
     parse,
     read_baseline,
     render,
     stale_entries,
-    without,
     write_baseline,
 )
 from kiplint.engine.config import Config
@@ -95,7 +95,7 @@ def test_recorded_and_new_findings_add_up(debt: list[int], now: list[int]) -> No
     pool = findings_in(*FIVE)
     baseline, findings = record(*(pool[index] for index in debt)), [pool[index] for index in now]
     new, stale = compare(baseline, findings)
-    paid = without(baseline, stale)
+    paid = drop_stale(baseline, stale)
     assert len(findings) - len(new) == paid.total
     assert len(debt) - paid.total == sum(entry.count - entry.left for entry in stale)
     assert compare(paid, findings) == (new, ())

@@ -107,7 +107,7 @@ def apply_baseline(
         ids_of_other_rules = {rule.id for rule in rules.all_rules} - {rule.id for rule in rules.rules}
         stale = tuple(entry for entry in stale_entries(baseline, findings) if entry.rule not in ids_of_other_rules)
     unrecorded_findings = new_findings(findings, baseline.counts)
-    updated_baseline = without(baseline, stale)
+    updated_baseline = drop_stale(baseline, stale)
     dropped = baseline.total - updated_baseline.total
     if file.is_updated:
         write_baseline(updated_baseline, file)
@@ -149,7 +149,7 @@ def stale_entries(baseline: Baseline, findings: Iterable[Finding]) -> tuple[Stal
     )
 
 
-def without(baseline: Baseline, stale: Iterable[StaleEntry]) -> Baseline:
+def drop_stale(baseline: Baseline, stale: Iterable[StaleEntry]) -> Baseline:
     """The baseline with its stale entries reduced or removed."""
     counts = baseline.counts | {entry.fingerprint: entry.left for entry in stale}
     entries = [replace(entry, count=counts[entry.fingerprint]) for entry in baseline.findings]

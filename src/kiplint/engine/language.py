@@ -249,26 +249,29 @@ class Expressions(ast.NodeTransformer):
         return _function("_element", ast.JoinedStr(parts, **_AT))
 
     def filter(self, conditions: Sequence[str]) -> Callable[[Iterable[Any], Any], list[Any]]:
-        """The function of elements and the parameters that returns the elements for which all conditions hold."""
+        """The function of elements and the parameters that returns the elements for which all conditions hold.
+
+        An empty condition always holds.
+        """
         target, elements = ast.Name("_element", _STORE, **_AT), ast.Name("_elements", _LOAD, **_AT)
-        loop = ast.comprehension(target, elements, [self.tree(text) for text in conditions], 0)
+        loop = ast.comprehension(target, elements, [self.tree(text) for text in conditions if text], 0)
         return _function("_elements", ast.ListComp(_ELEMENT, [loop], **_AT))
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        """A part without a method of its own. Raises ExpressionError unless it is in the language."""
+        """Keep any other node if it is in the language. Raises ExpressionError, as all methods that visit a node."""
         if isinstance(node, ast.expr) and not _is_plain(node):
             raise ExpressionError(f"{short(ast.unparse(node))} is not part of the rule language")
         return super().generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.Constant:
-        """A literal."""
+        """Keep a literal: text, a whole number, a truth value or None."""
         if node.value is None or isinstance(node.value, (bool, int, str)):
             return node
         text = ast.unparse(node)[:40]
         raise ExpressionError(f"{text} is not a literal of the rule language: use text or small whole numbers")
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """A fact of the element, a name of the rule, or the variable of a comprehension."""
+        """Turn a fact into an attribute of `_element`, and a name of the rule into its expression; keep a variable."""
         name = node.id
         if name == self._variable:
             return ast.Name(name, _LOAD, **_AT)
@@ -280,7 +283,7 @@ class Expressions(ast.NodeTransformer):
         raise _unknown(name, f"a fact of a {kind}", [*self._facts, *self._lets, self._variable, "params"])
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """A fact of another element, or a parameter."""
+        """Turn a parameter into an item of `_params`, and keep a fact of another element."""
         if isinstance(node.value, ast.Name) and node.value.id == "params":
             if node.attr not in self._params:
                 raise _unknown(node.attr, "a parameter of the rule", self._params)
@@ -291,7 +294,7 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
-        """A call of one of the language's functions."""
+        """Keep a call of one of the language's functions with as many arguments as it takes."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name not in FUNCTIONS:
             raise _unknown(name or ast.unparse(node.func), "a function of the rule language", FUNCTIONS)
@@ -302,7 +305,7 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def _comprehension(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp) -> ast.expr:
-        """A comprehension: its conditions and its item may use its variable."""
+        """Keep a comprehension over one variable, which its conditions and its item may use."""
         loop = node.generators[0]
         if len(node.generators) > 1 or loop.is_async or not isinstance(loop.target, ast.Name):
             raise ExpressionError("a comprehension has one `for` with one variable")
@@ -333,7 +336,7 @@ def parse(text: str) -> ast.expr:
 
 
 def _is_plain(node: ast.expr) -> bool:
-    """Whether a part is in the language, whatever is inside it."""
+    """Whether a node is in the language; the nodes inside it are checked by themselves."""
     if isinstance(node, ast.Compare):
         for operator, operand in zip(node.ops, node.comparators, strict=True):
             is_none = isinstance(operand, ast.Constant) and operand.value is None

@@ -165,7 +165,7 @@ def _checks(rule: Rule) -> Iterator[tuple[str, str, Callable[[str], object]]]:
     yield "message", spec.message, expressions.template
     yield "instead", spec.instead, expressions.template
     yield "help", spec.help, expressions.template
-    if rule.each != "change":  # of a change it is a plain name
+    if rule.each != "change":  # that of a change is a plain name
         yield "at", spec.at, check_location
     for case in spec.says:
         for template in (case.message, case.instead, case.help):

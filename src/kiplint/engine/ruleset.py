@@ -121,10 +121,9 @@ class CompiledRule:
             expressions.let(name, text)
         self._function_of_expression = cache(expressions.value)
         self._function_of_template = cache(expressions.template)
-        conditions = [spec.when] if spec.when else []
-        self._select_concerned = expressions.filter(conditions) if spec.fields else None
-        violation_conditions = [*conditions, *_violation_conditions(spec)]
-        self._select_violating = expressions.filter(violation_conditions) if spec.message or spec.says else None
+        conditions = [spec.when, _violation_condition(spec)]
+        self._select_concerned = expressions.filter([spec.when]) if spec.fields else None
+        self._select_violating = expressions.filter(conditions) if spec.message or spec.says else None
 
     def violations(self, elements: Sequence[Any]) -> Iterator[Violation]:
         """Each violation by one of the elements. Raises what an expression raises."""
@@ -144,16 +143,16 @@ class CompiledRule:
         case = next(case for case in cases if not case.when or self._value(case.when, element))
         expression, key = split_location(case.at or spec.at)
         located_element = self._value(expression, element) if expression else element
-        if located_element is None:
+        if located_element is None:  # the set lacks it, such as the response of an RPC
             located_element = element
         return Violation(
-            self.rule,
-            self._severity(case, element),
-            self._fill(case.message, element),
-            location_of(located_element, self._fill(key, element)),
-            element,
-            self._fill(case.instead or spec.instead, element),
-            self._fill(case.help or spec.help, element),
+            rule=self.rule,
+            severity=self._severity(case, element),
+            message=self._fill(case.message, element),
+            location=location_of(located_element, self._fill(key, element)),
+            element=element,
+            instead=self._fill(case.instead or spec.instead, element),
+            help=self._fill(case.help or spec.help, element),
         )
 
     def _severity(self, case: Case, element: Any) -> Level:
@@ -174,15 +173,15 @@ class CompiledRule:
         return self._function_of_template(template)(element, self.params)
 
 
-def _violation_conditions(spec: RuleSpec) -> list[str]:
-    """The expression, in a list, that holds for the elements that violate a rule; none if all that it is about do.
+def _violation_condition(spec: RuleSpec) -> str:
+    """The expression that holds for the elements that violate a rule; empty if all elements that it is about do.
 
-    Without `expect`, the cases of `says` tell what violates the rule, unless there is a message for all other elements.
+    The brackets close on a new line, because an expression may end in a comment.
     """
     if spec.expect:
-        return [f"not ({spec.expect}\n)"]  # on the next line, as the expression may end in a comment
-    has_message_for_others = spec.message or not spec.says or not spec.says[-1].when
-    return [] if has_message_for_others else [" or ".join(f"({case.when}\n)" for case in spec.says)]
+        return f"not ({spec.expect}\n)"
+    has_message_for_all = spec.message or not spec.says or not spec.says[-1].when
+    return "" if has_message_for_all else " or ".join(f"({case.when}\n)" for case in spec.says)
 
 
 def _param(value: Any) -> Any:
@@ -218,7 +217,7 @@ class RuleSet:
             return []
         elements = tuple(elements)
         if not elements:
-            return []  # and nothing is compiled
+            return []  # without compiling the rules
         violations: list[Violation] = []
         for compiled_rule in self._compiled_rules(kind):
             try:
@@ -312,7 +311,7 @@ def _mistakes(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str
 
 
 def _mistakes_of_order(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str, str]]:
-    """The mistake of a field that is not where it has to be among the untagged fields of its versions, if it is one."""
+    """The mistake of a field that has to be the first, or to follow another, of the untagged ones in its versions."""
     if not requirement.first and not requirement.after:
         return
     previous_name = ""

@@ -94,7 +94,8 @@ def _findings_of_set(violations: Iterable[Violation]) -> Iterator[Finding]:
     """The findings about a schema set as a whole, which are reported for its directory."""
     for violation in violations:
         if isinstance(violation.element, SchemaSet) and violation.severity != "off":
-            yield locate_file(violation, os.path.basename(violation.location.file.rstrip("/")))
+            directory = violation.location.file.rstrip("/")
+            yield locate_file(violation, os.path.basename(directory))
 
 
 def _findings_of_files(

@@ -199,7 +199,7 @@ class Report(RunResult, frozen=True):
 
     @property
     def fixable_parts(self) -> dict[Literal["safe", "unsafe"], str]:
-        """By applicability, where there are such fixes: their number, and the command that applies them."""
+        """By applicability, if there are such fixes: how many, and what applies them: `2 fixable with ...`."""
         counts = Counter(finding.fix.applicability for finding in self.findings if finding.fix)
         command_for_safe, command_for_all = self.fix_commands
         parts: dict[Literal["safe", "unsafe"], str] = {}

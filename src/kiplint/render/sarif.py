@@ -56,7 +56,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
-    """Write one log with one run."""
+    """Write one log with one run, and each of its results on a line."""
     rule_ids = sorted({finding.rule for finding in report.findings})
     head = {
         "tool": {
@@ -70,8 +70,9 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": report.status != "error"}],
     }
-    opening = f'{{"$schema":"{SCHEMA}","version":"2.1.0","runs":[\n'
-    write_rows(f'{opening}{as_json(head)[:-1]},"results":[', _results(report, rule_ids), "]}\n]}\n", out)
+    head_without_brace = as_json(head)[:-1]  # the results go into the same object
+    opening = f'{{"$schema":"{SCHEMA}","version":"2.1.0","runs":[\n{head_without_brace},"results":['
+    write_rows(opening, _results(report, rule_ids), "]}\n]}\n", out)
 
 
 def _results(report: Report, rule_ids: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -141,18 +141,19 @@ def _cut_line(line: str, column: int, end_column: int | None, most: int) -> tupl
 
     Columns are 1-based, the end exclusive; None for a finding that goes on in the next line.
     """
-    start = column - 1
-    end = len(line) if end_column is None else min(len(line), max(column, end_column - 1))
-    size = most if len(line) <= most or most == WIDEST else most - 8  # for the dots on both sides
-    characters_before = min(20, size // 4)
-    first = max(0, min(start - characters_before, len(line) - size))
-    part = line[first : first + size]
+    finding_start = column - 1
+    finding_end = len(line) if end_column is None else min(len(line), max(column, end_column - 1))
+    length = most if len(line) <= most or most == WIDEST else most - 8  # for the dots on both sides
+    characters_before = min(20, length // 4)
+    part_start = max(0, min(finding_start - characters_before, len(line) - length))
+    part_end = part_start + length
 
-    dots_before = "... " if first else ""
-    dots_after = " ..." if first + size < len(line) else ""
-    blanks = " " * len(dots_before) + _blanks(part[: start - first])
-    marks = "^" * max(1, min(end, first + size) - start)
-    return f"{dots_before}{printable(part, as_sign)}{dots_after}", f"{blanks}{marks}"
+    part = printable(line[part_start:part_end], as_sign)
+    dots_before = "... " if part_start else ""
+    dots_after = " ..." if part_end < len(line) else ""
+    blanks = " " * len(dots_before) + _blanks(line[part_start:finding_start])
+    marks = "^" * max(1, min(finding_end, part_end) - finding_start)
+    return f"{dots_before}{part}{dots_after}", f"{blanks}{marks}"
 
 
 def _blanks(text: str) -> str:
