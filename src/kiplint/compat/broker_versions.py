@@ -58,7 +58,7 @@ def read_broker_versions(file: str, text: str) -> tuple[dict[str, list[OfferedRp
             block = None
         elif block is not None and rpc:
             name, api_key, lowest, highest = rpc.groups()
-            if lowest:
+            if lowest:  # which UNSUPPORTED does not have
                 block.append(OfferedRpc(int(api_key), name, int(lowest), int(highest or lowest)))
         elif block is not None:
             raise UsageError(f"{file}:{number}: not a line of kafka-broker-api-versions.sh")

@@ -77,9 +77,10 @@ def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
 
 
 def pair_messages(old: Iterable[Message], new: Iterable[Message], *, are_of_one_set: bool = True) -> list[MessagePair]:
-    """The messages of both sides, paired by name, then by type and API key; only RPCs have theirs in all sets alike.
+    """The messages of both sides, paired by name, then by type and API key; unpaired messages are paired with None.
 
-    A message without an API key is recognized by its fields and types in the versions that both have.
+    A message without an API key is recognized by its fields and types in the versions that both have. Where the
+    messages are not `are_of_one_set`, only the API keys of RPCs count: each set numbers its coordinator records anew.
     """
     added = {message.name: message for message in new}
     pairs = [(message, added.pop(message.name, None)) for message in old]
@@ -128,7 +129,7 @@ def _addition(message: Message, releases: Releases | None) -> Iterator[Change]:
 
 
 def _took_key(old: Message, new: Message) -> bool:
-    """Whether a pair by API key are two messages, and no rename."""
+    """Whether the new message of a pair is another one that has the API key of the old one, and no rename of it."""
     return old.name != new.name and old.api_key is not None and not are_related(old, new)
 
 
@@ -171,7 +172,7 @@ def _message_changes(old: Message, new: Message, releases: Releases | None, old_
     both = Both(old, new)
     require_limits(*both)
     statuses = VersionStatuses.of(old, new, releases)
-    if _was_version(old, new):
+    if _has_moved_record_type(old, new):
         yield from _moved_record_type(both, statuses.best(old.valid))
         return
     for change in _property_changes(both):
@@ -187,7 +188,7 @@ def _message_changes(old: Message, new: Message, releases: Releases | None, old_
     yield from _group_changes(old, new, statuses)
 
 
-def _was_version(old: Message, new: Message) -> bool:
+def _has_moved_record_type(old: Message, new: Message) -> bool:
     """Whether the number of a coordinator's record type was the key's version and is its API key now (KAFKA-17593).
 
     On disk the number is in the same bytes, in front of the key.
@@ -239,10 +240,10 @@ def _property_changes(both: Both) -> Iterator[Change]:
 def _group_changes(old: Message | None, new: Message, statuses: VersionStatuses) -> Iterator[Change]:
     """The changes of versions that are not new, status by status; also new fields, and tags that are reused.
 
-    A change of the same field is reported for the first status only in which it is.
+    The same change of a field is reported only for the first status that has it.
     """
     references = {id(message): message for message in (old, *(group.reference for group in statuses.groups)) if message}
-    containers: dict[int, Sequence[ContainerPair]] = {}
+    containers: dict[int, Sequence[ContainerPair]] = {}  # by the id of the reference
     for key, message in references.items():
         both = Both(message, new)
         containers[key] = container_pairs(both)
@@ -271,9 +272,9 @@ def _group_changes(old: Message | None, new: Message, statuses: VersionStatuses)
 
 
 def _without_earlier(changes: Iterable[Change], both: Both, versions: VersionRange) -> Iterator[Change]:
-    """The changes since a release, in versions, without those that the old message had made since it already.
+    """The changes from a release to the new message, without those that the old message shows already.
 
-    `both` are the message of the release and the old message.
+    `both` are the message of the release and the old message, and `versions` those in which the two are compared.
     """
     earlier_versions: dict[tuple[object, ...], VersionRange] = {}
     for change in version_changes(both, container_pairs(both), versions & both.new.valid):
@@ -285,7 +286,7 @@ def _without_earlier(changes: Iterable[Change], both: Both, versions: VersionRan
 
 
 def _outcome(change: Change) -> tuple[object, ...]:
-    """What two changes from one message have in common if they lead to the same."""
+    """What is equal in two changes that start from the same message and lead to the same."""
     return change.name, change.kind, change.field, change.now, change.new_tag
 
 
@@ -339,8 +340,8 @@ def _reused_tags(
 ) -> Iterator[Change]:
     """The tags that mean another field than in the old message.
 
-    If the old message is of an older tree, `with_same_tag` has the ids of the new fields whose tag is also that of the
-    message in between; a renamed field that is not among them took a tag that had been given up.
+    If the old message is of an older tree, `with_same_tag` has the ids of the new fields that the message in between
+    has with the same tag; a renamed field that is not among them took a tag that had been given up.
     """
     old, new = both
     for container in containers:
@@ -348,12 +349,14 @@ def _reused_tags(
         for before, after in container.fields:
             if before is None or before.tag not in by_tag:
                 continue
-            former, holder = by_tag[before.tag]
-            if after and after.tag == before.tag:  # it keeps its tag, also where another field has that tag now
-                former, holder = before, after
-            has_own_tag = former is not None and former.tag == holder.tag
-            was_given_up = former is before and with_same_tag is not None and id(holder) not in with_same_tag
-            if has_own_tag and (not was_given_up or _is_restored(before, holder)):
+            if after and after.tag == before.tag:  # also where another field has that tag now
+                holder = after
+                was_given_up = with_same_tag is not None and id(after) not in with_same_tag
+                is_reused = was_given_up and not _is_restored(before, after)
+            else:
+                former, holder = by_tag[before.tag]
+                is_reused = former is None or former.tag != holder.tag
+            if not is_reused:
                 continue
             old_versions = before.tagged & before.versions & container.old_versions & old.valid & old.flexible
             versions = holder.tagged & holder.versions & container.new_versions & new.valid & new.flexible

@@ -108,17 +108,17 @@ def pair_fields(old: Container, new: Container, versions: VersionRange) -> list[
     removed_ids = {id(before) for before, after in pairs if after is None}
     added_ids = {id(field) for fields in new_fields.values() for field in fields}
     if removed_ids and added_ids:
-        added_fields = _fields_without_names(new, added_ids, versions)
+        added_fields = _fields_by_signature(new, added_ids, versions)
         renames = {
-            id(field): added_fields.get(description)
-            for description, field in _fields_without_names(old, removed_ids, versions).items()
+            id(field): added_fields.get(signature)
+            for signature, field in _fields_by_signature(old, removed_ids, versions).items()
         }
         pairs = [(before, after or renames.get(id(before))) for before, after in pairs]
         added_ids -= {id(after) for _, after in pairs}
     return [*pairs, *((None, field) for field in new.fields if id(field) in added_ids)]
 
 
-def _fields_without_names(
+def _fields_by_signature(
     container: Container, ids: set[int], versions: VersionRange
 ) -> dict[tuple[object, ...], Field]:
     """The fields with these ids, by what a rename leaves as it is; of several that are alike, the first.
@@ -269,6 +269,7 @@ def _common_field_differences(comparison: ComparedVersion, old: Field, new: Fiel
     new_slot = slot_of(new, version, comparison.new_flexible)
     if old.tag != new.tag and version in old.tagged:
         yield comparison.change("tag-changed", (old, new))
+    # Tagged fields are compared one by one, as a layout has a single token for all of them.
     same = slot_tokens(old_slot) == slot_tokens(new_slot) if version in new.tagged else comparison.same
     yield from _encoding_differences(comparison, old_slot, new_slot, same=same)
 
@@ -303,7 +304,10 @@ def _has_same_meaning(old: Slot, new: Slot) -> bool:
 
 
 def _replaced_fields(comparison: ComparedVersion) -> Iterator[Change]:
-    """The fields whose bytes other fields have now: a rename in this version only, or one with a change of type."""
+    """The fields that only the old side has, in a version with equal bytes, and the new fields at their offsets.
+
+    That is a rename in this version only, or one with a change of type.
+    """
     plain = comparison.plain
     old_offsets, new_offsets = _offsets(comparison.old, plain=plain), _offsets(comparison.new, plain=plain)
     remaining_ids: set[int] = set()  # of old fields that the new side still has
@@ -332,15 +336,17 @@ def _replaced_fields(comparison: ComparedVersion) -> Iterator[Change]:
 
 
 def _shifted_field(comparison: ComparedVersion, fields: Iterable[tuple[Field, Field]]) -> Iterator[Change]:
-    """The first field at another position in equal bytes, because others came before it or were removed."""
+    """The change of the first field at another offset, where all bytes are equal and no two fields changed places.
+
+    Other fields came before it or were removed. The `fields` of both sides are in the new order.
+    """
     old_offsets = _offsets(comparison.old, plain=comparison.plain)
     new_offsets = _offsets(comparison.new, plain=comparison.plain)
     for old, new in fields:
         offset = new_offsets[new.position]
         if old_offsets[old.position] != offset:
-            slots_there = (slot for slot in comparison.old.slots if old_offsets[slot.field.position] == offset)
-            names_there = [slot.field.name for slot in slots_there]
-            was = names_there[0] if names_there else ""
+            old_slots = [slot for slot in comparison.old.slots if old_offsets[slot.field.position] == offset]
+            was = old_slots[0].field.name if old_slots else ""
             yield comparison.change("fields-reordered", (old, new), same=True, was=was)
             return
 
@@ -376,7 +382,7 @@ def _attribute_changes(both: Both, old: Field, new: Field, versions: VersionRang
 
 
 def _quote_default(field: Field) -> str:
-    """A field's default as messages quote it."""
+    """A field's default as messages quote it: `"-1"`, `null` or `left out`."""
     if field.defaults_to_null:
         return "null"
     return f'"{field.default}"' if field.has_default else "left out"

@@ -194,8 +194,14 @@ def _rank(proof: Proof, name: str) -> tuple[bool, bool, bool, bool, int]:
     """A sort key that puts the best proof about a field first; `name` is the field's name in JSON."""
     is_misread = proof.outcome == "misread"
     is_about_field = name in _names(proof.field) or (is_misread and name in _names(proof.read_as))
-    is_same_value = is_misread and proof.wrote == proof.read  # taken for another field; an empty value shows less
-    return not is_about_field, is_same_value, is_same_value and not proof.wrote, not is_misread, len(proof.hex)
+    is_same_value = is_misread and proof.wrote == proof.read
+    return (
+        not is_about_field,
+        is_same_value,  # taken for another field, which shows the break less plainly
+        is_same_value and not proof.wrote,  # and least plainly if it is empty
+        not is_misread,
+        len(proof.hex),
+    )
 
 
 @lru_cache(maxsize=2)
@@ -283,6 +289,7 @@ def prove(change: Change) -> tuple[Proof, ...]:
         if versions.lowest not in old.valid or versions.lowest not in new.valid:
             # A coordinator's record type was the version of its key, and is its API key now.
             return proofs_of(old, new, versions.lowest, change.field, new_version=new.valid.lowest)
+        # The bounds of intervals stand for them: what breaks one version mostly breaks its neighbours in the same way.
         bounds = [bound for interval in versions.intervals[:MOST_VERSIONS] for bound in interval]
         for version in dict.fromkeys(bounds):
             proofs = proofs_of(old, new, version, change.field) if version <= new.valid.highest else ()

@@ -187,7 +187,7 @@ def _joined(groups: Iterable[VersionGroup]) -> list[VersionGroup]:
 
 
 def _form(message: Message, version: int) -> tuple[object, ...]:
-    """The header, the bytes, and what they mean, in a version."""
+    """What two peers must have in common in a version: the header, the bytes, and what they mean."""
     body = layout(message, version, version in message.flexible)
     header = header_of(message, version) if message.is_rpc else None
     return header, encoding(body), tuple(_meaning(body))
