@@ -68,7 +68,7 @@ def attribute(locations: Mapping[tuple[str, str], str], spans: Sequence[Row], hi
 def find_bases(
     locations: Mapping[tuple[str, str], str], history: Iterable[Row], releases: Sequence[Release]
 ) -> dict[str, Bases]:
-    """By line and release: what the release descends from on the line."""
+    """By line and release: what the release descends from on the line, as git tells where the repository is there."""
     positions: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)  # by source and lineage, then by commit
     for row in history:
         positions[row["source"], row["lineage"]][row["commit"]] = row["position"]

@@ -225,10 +225,11 @@ def tip(objects: Objects, branch: str) -> str:
 
 
 def _releases(objects: Objects, glob: str) -> list[Revision]:
-    """The revisions of the tags that have a version and match a glob, or without a glob are no prereleases."""
+    """The revisions of the tags that have a version and match a glob, or if it is empty, of those of final releases."""
     commit_id = "%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"
     refs = objects.run("for-each-ref", f"--format={commit_id} %(refname:strip=2)", "refs/tags").splitlines()
-    commits = {row.commit: row for row in _commits(objects, "--no-walk=unsorted", "--tags")} if refs else {}
+    tagged_commits = _commits(objects, "--no-walk=unsorted", "--tags") if refs else ()
+    commits = {revision.commit: revision for revision in tagged_commits}
     releases: list[Revision] = []
     for ref in refs:
         commit, tag = ref.split(" ", 1)

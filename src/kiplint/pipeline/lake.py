@@ -42,9 +42,9 @@ class Lake:
         self.tables = {name: DeltaTable(path / name) for name in TABLES if has_table(path, name)}
 
     def read(self, name: str, sources: Collection[str] | None = None) -> DataFrame:
-        """The rows of a table, or of some sources only where the table is partitioned by source."""
+        """The rows of a table; with `sources`, which only tables with partitions take, those of these sources."""
         schema = self.schemas[name]
-        partitions = [("source", "in", sorted(sources))] if sources else None
+        partitions = None if sources is None else [("source", "in", sorted(sources))]
         files = self.tables[name].file_uris(file_pruning_predicate=partitions) if name in self.tables else []
         if not files:
             return self.spark.createDataFrame([], schema).limit(0)  # the optimizer knows that this is empty
@@ -72,7 +72,7 @@ class Lake:
 
     def replace(self, name: str, rows: DataFrame, sources: Collection[str] | None = None) -> int:
         """Replace all rows of a table, or those of some sources. Returns the number of new rows."""
-        partitions = [("source", "in", sorted(sources))] if sources else None
+        partitions = None if sources is None else [("source", "in", sorted(sources))]
         return self._commit(name, rows, "overwrite", partitions)
 
     def compact(self) -> None:
