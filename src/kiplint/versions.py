@@ -156,11 +156,12 @@ def _normal(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
     """The union of intervals as sorted, disjoint, non-adjacent intervals; inverted ones are left out."""
     result: list[Interval] = []
     for low, high in sorted((low, high) for low, high in intervals if low <= high):
-        if not result or low > result[-1][1] + 1:
-            result.append((low, high))
-            continue
-        last_low, last_high = result[-1]
-        result[-1] = (last_low, max(last_high, high))
+        if result:
+            last_low, last_high = result[-1]
+            if low <= last_high + 1:
+                result[-1] = (last_low, max(last_high, high))
+                continue
+        result.append((low, high))
     return tuple(result)
 
 

@@ -127,9 +127,10 @@ def header_of(message: Message, version: int) -> int:
 
 
 def derived_header(message: Message, version: int, flexible: VersionRange | None = None) -> int:
-    """The header version that Kafka derives for a version, by the message's flexible versions or the passed ones.
+    """The header version that Kafka derives for a version of a request or response without `headerVersions`.
 
     Requests have header 2 where they are flexible, else 1; responses have header 1 where they are flexible, else 0.
+    `flexible` is for a message that is to have other flexible versions.
     """
     is_flexible = version in (message.flexible if flexible is None else flexible)
     if message.type != "request":

@@ -26,7 +26,7 @@ class Slot(msgspec.Struct, frozen=True):
     field: Field
     """The field."""
     kind: str
-    """The type: a primitive, or the name of a struct."""
+    """A primitive type, or `struct`."""
     array: bool
     """Whether the value is an array of that type."""
     compact: bool
@@ -107,7 +107,7 @@ cached_layout = lru_cache(maxsize=4)(layout)
 
 
 def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = frozenset()) -> Slot:
-    """How one field travels in one version."""
+    """How one field travels in one version; `flexible` and `outer` are those of `layout`."""
     compact = flexible and (not field.overrides_flexible or version in field.flexible)
     struct: Struct | None = field.struct if field.is_struct and field.element_type not in outer else None
     body = layout(struct, version, flexible, outer | {field.element_type}) if struct else None
@@ -116,9 +116,9 @@ def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = fro
 
 
 def unfolded_size(container: Container, most: int) -> tuple[int, int]:
-    """How many fields a layout has at most, structs unfolded as layouts unfold them, and how deep these stand.
+    """How many fields a layout has at most, with those of structs, and in how many structs the deepest field is.
 
-    Stops above `most` fields and below `UNFOLDED_LEVELS` structs.
+    Stops counting above `most` fields or `UNFOLDED_LEVELS` structs.
     """
     count = deepest = 0
     waiting: list[tuple[Container, frozenset[str]]] = [(container, frozenset())]

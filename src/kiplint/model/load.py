@@ -46,16 +46,19 @@ class ProblemElement:
 
 def entity_problems(message: Message) -> Iterator[Problem]:
     """A problem for each entity type that Kafka does not know, and for each with blanks around it."""
-    words = ((field, value_or(field.spec.entity_type, "unknown")) for field in message.all_fields)
-    unknown_words = ((field, word) for field, word in words if word not in ENTITY_TYPES)
-    for number, (field, word) in enumerate(unknown_words):
+    unknown_words = 0
+    for field in message.all_fields:
+        word = value_or(field.spec.entity_type, "unknown")
+        if word in ENTITY_TYPES:
+            continue
         pointer = f"{field.pointer}/entityType"
         text = f'"{printable(word[:40])}"'
         if field.entity_type in ENTITY_TYPES:
             detail = f'{text} is read as "{field.entity_type}"'
             yield Problem("coerced-value", detail, pointer, word=f'"{field.entity_type}"')
             continue
-        hint = did_you_mean(field.entity_type, ENTITY_TYPES) if number < SUGGESTIONS else ""
+        unknown_words += 1
+        hint = did_you_mean(field.entity_type, ENTITY_TYPES) if unknown_words <= SUGGESTIONS else ""
         hint = hint or f"; it is one of {', '.join(ENTITY_TYPES)}"
         yield Problem("unknown-enum-value", f'{text} is not a value of "entityType"{hint}', pointer, word=word)
 
@@ -128,7 +131,7 @@ def load(file: str, data: bytes) -> Definition:
 
 @lru_cache(64)  # in a history of 400 commits, three such files take a quarter of the time of all comparisons
 def _repair(data: bytes) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
-    """What can be read of the bytes of an invalid definition, None if that is no message, and its problems."""
+    """The message that can be made of an invalid definition, or None, and the problems of its text and shape."""
     from kiplint.text.diagnose import MISSING, diagnose
 
     diagnosis = diagnose(data)

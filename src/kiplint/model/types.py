@@ -58,7 +58,7 @@ def array_notation(text: str) -> str:
     match = re.fullmatch(_FOREIGN_ARRAY, text.strip())
     if not match or text.strip().lower() in _ALIASES:
         return ""
-    element = match[1] or match[2] or match[3]
+    element = match[1] or match[2] or match[3]  # a group for each notation
     if element not in PRIMITIVES:
         element_struct = element if parse_type(element).struct else ""
         element = nearest_primitive(element) or element_struct
