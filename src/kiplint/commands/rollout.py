@@ -182,8 +182,8 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
 def write_markdown(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     """Write how many RPCs there are of each status, and the table."""
     write_verdict(result.verdict, out)
-    rows = ([text or " " for text, _ in _cells(row)] for row in _sorted(result.document.rpcs))
-    write_table((*COLUMNS, "what"), rows, out)
+    cells = map(_cells, _sorted(result.document.rpcs))
+    write_table((*COLUMNS, "what"), ([text or " " for text, _ in row] for row in cells), out)
 
 
 def _sorted(rows: Iterable[RolloutRow]) -> list[RolloutRow]:

@@ -118,9 +118,10 @@ def without_refused_fixes(schemas: SchemaFiles, result: Result, check: Check, ch
         findings=result.findings,
         check_other_rules=partial(_findings_in, schemas, check_other_rules, {}),
     )
-    refused = {finding.fingerprint for finding, _ in fixed_set.refusals}
+    refused_fingerprints = {finding.fingerprint for finding, _ in fixed_set.refusals}
     result.findings = [
-        finding.fixed_by(None) if finding.fingerprint in refused else finding for finding in result.findings
+        finding.fixed_by(None) if finding.fingerprint in refused_fingerprints else finding
+        for finding in result.findings
     ]
     return result
 

@@ -255,29 +255,32 @@ def _check_of_other_rules(options: CheckOptions) -> Callable[[SchemaFiles], Resu
 
 
 def _fix(options: CheckOptions, inputs: _Inputs) -> Fixes:
-    """Fix the findings that neither the baseline nor the base has, without a base HEAD; with --fix write the files."""
+    """Fix the findings that neither the baseline nor the base has; write the files unless only a patch is wanted.
+
+    Where there is no base, findings that HEAD has are not fixed.
+    """
     from kiplint.commands.check.fix import count_fixable, fix_sets
 
     results = [_check_with_all_fixes(options, inputs.base, schemas) for schemas in inputs.sets]
     findings = [finding for result in results for finding in result.findings]
     baseline = read_baseline(inputs.baseline) if inputs.baseline else None
-    unrecorded = new_findings(findings, baseline.counts if baseline else {})
-    recent = unrecorded
-    if any(finding.fix for finding in unrecorded):
-        recent = _recent(unrecorded, _sources(results), inputs.base or _head(options))
+    new_to_baseline = new_findings(findings, baseline.counts if baseline else {})
+    new_to_base = new_to_baseline
+    if any(finding.fix for finding in new_to_baseline):
+        new_to_base = _recent(new_to_baseline, _sources(results), inputs.base or _head(options))
     fixes = fix_sets(
         zip(inputs.sets, results, strict=True),
-        recent,
+        new_to_base,
         partial(_check_with_all_fixes, options, inputs.base),
         _check_of_other_rules(options),
         unsafe=options.unsafe_fixes,
-        releases=_releases_to_preserve(options) if any(finding.fix for finding in recent) else None,
+        releases=_releases_to_preserve(options) if any(finding.fix for finding in new_to_base) else None,
     )
     if options.writes:
         fixes.change.write()
     if inputs.base:
         return fixes
-    older = count_fixable(unrecorded, options.unsafe_fixes) - count_fixable(recent, options.unsafe_fixes)
+    older = count_fixable(new_to_baseline, options.unsafe_fixes) - count_fixable(new_to_base, options.unsafe_fixes)
     return fixes._replace(older=older)
 
 

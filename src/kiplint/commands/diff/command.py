@@ -94,7 +94,6 @@ def command(
     something is no longer served, `semantics` when the same bytes have another meaning, `source` when only generated
     code changes, and `none` when it only adds. Layouts before and after are shown as proof.
     """
-
     work = partial(
         diff,
         old,
@@ -160,11 +159,11 @@ class DiffResult(Report, frozen=True):
             (change for change in self.changes if change.breaks != "none"),
             key=lambda change: (BREAKS.index(change.breaks), SEVERITIES.index(change.severity)),
         )
-        advice = next((change.help for change in breaking if change.help), "")
+        advice = [change.help for change in breaking if change.help]
         return Verdict.of(
             f"{new} against {old}: {breaks_in_words(self.changes)}.",
             [f"{change.message} ({change.breaks})" for change in breaking if change.breaks in GRAVE],
-            f"For the first: {advice}." if advice else "",
+            f"For the first: {advice[0]}." if advice else "",
         )
 
     @property

@@ -31,7 +31,8 @@ ChangeEntry = tuple[ChangeFinding, MessagePair]
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write the page, the RPCs with the worst breaks first."""
     rules = sorted({change.rule for change in result.changes})
-    breaks = [kind for kind in BREAKS if any(change.breaks == kind for change in result.changes)]
+    present_breaks = {change.breaks for change in result.changes}
+    breaks = [kind for kind in BREAKS if kind in present_breaks]
     unparsable = ", ".join(result.unparsable)
     warnings = [Text(f"Cannot be read, so not compared: {unparsable}", "error")] if unparsable else []
     entries = [*_entries(zip(result.changes, result.pairs, strict=True))]
@@ -42,7 +43,7 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
 
 
 def _entries(changes: Iterable[ChangeEntry]) -> Iterator[Block]:
-    """An entry for each RPC, and for each message outside of RPCs."""
+    """An entry for each RPC, and for each message outside of RPCs, those with the worst breaks first."""
 
     def order(entry: ChangeEntry) -> tuple[int, str, str, str]:
         change, _ = entry
@@ -86,7 +87,7 @@ def _layout_tables(group: Iterable[ChangeEntry]) -> Iterator[Block]:
     for change, (old, new) in group:
         version = VersionRange.of_text(change.versions).lowest
         if change.breaks in GRAVE and old and new and version in old.valid and version in new.valid:
-            messages_by_version[change.message_name, version] = old, new
+            messages_by_version.setdefault((change.message_name, version), (old, new))
     for (name, version), (old, new) in islice(messages_by_version.items(), MOST_LAYOUTS):
         rows = _layout_rows(old, new, version)
         if any(row.look for row in rows):
@@ -95,9 +96,12 @@ def _layout_tables(group: Iterable[ChangeEntry]) -> Iterator[Block]:
 
 def _layout_rows(old: Message, new: Message, version: int) -> list[Row]:
     """The layouts of a version in both sets, row by row; empty for messages that are too large or recursive."""
-    is_too_large = any(unfolded_size(message, MOST_FIELDS)[0] > MOST_FIELDS for message in (old, new))
-    if old.cycles or new.cycles or is_too_large:
-        return []
+    for message in (old, new):
+        if message.cycles:
+            return []
+        size, _ = unfolded_size(message, MOST_FIELDS)
+        if size > MOST_FIELDS:
+            return []
     old_lines, new_lines = ([*lines(layout(message, version))] for message in (old, new))
     matcher = SequenceMatcher(None, old_lines, new_lines, autojunk=False)
     rows = []

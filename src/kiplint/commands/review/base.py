@@ -83,8 +83,9 @@ def _usual_base() -> tuple[str, str]:
         merge_base = git("merge-base", "HEAD", target_branch).strip()
         if not merge_base:
             continue
-        is_target = current_branch in ("HEAD", target_branch, target_branch.partition("/")[2])
-        if merge_base == head and is_target:
+        _, _, local_name = target_branch.partition("/")  # `trunk` of `origin/trunk`
+        is_on_target = current_branch in ("HEAD", target_branch, local_name)
+        if merge_base == head and is_on_target:
             break
         return merge_base, f"where the branch left {target_branch}"
     return (parents[0], "the commit before HEAD") if parents else (head, "the only commit")

@@ -311,7 +311,7 @@ def review(
 
 
 def _names(paths: Iterable[Path]) -> tuple[str, ...]:
-    """The paths that are reviewed, by default the whole checkout, without those inside of others.
+    """The paths that are reviewed, by default the whole checkout; a path inside of another one is left out.
 
     Raises SourceError for one that is not there.
     """
@@ -321,11 +321,12 @@ def _names(paths: Iterable[Path]) -> tuple[str, ...]:
         if not os.path.lexists(name):
             raise SourceError(f"no such file or directory: {name}; to compare with a revision, write --base REV")
         names_by_path.setdefault(os.path.join(os.path.realpath(name), ""), name)
-    return tuple(
-        name
-        for path, name in names_by_path.items()
-        if not any(path != other_path and path.startswith(other_path) for other_path in names_by_path)
-    )
+    outer_names = []
+    for path, name in names_by_path.items():
+        is_inside_other = any(path.startswith(other) for other in names_by_path if other != path)
+        if not is_inside_other:
+            outer_names.append(name)
+    return tuple(outer_names)
 
 
 def _status(entries: tuple[Entry, ...], comparison: Comparison, fail_on: str, grave_breaks: Collection[str]) -> Status:
@@ -392,7 +393,7 @@ def _compare(names: Iterable[str], revision: str, released: Sequence[str], confi
 
 
 def _rollout(comparison: Comparison, configuration: Configuration, when: RolloutReport) -> tuple[RolloutRow, ...]:
-    """The RPCs with their request headers; none unless they are to be reported."""
+    """The RPCs with their request headers; none for `never`, and for `auto` while no definition has headerVersions."""
     declares_headers = any(b'"headerVersions"' in data for data in comparison.new_sources.values())
     if when == "never" or (when == "auto" and not declares_headers):
         return ()
