@@ -21,6 +21,7 @@ from kiplint.codec.values import (
     base64_text,
     default_of,
     float_json,
+    in_bytes,
     key_of,
     smallest_element,
     uuid_bytes,
@@ -32,7 +33,6 @@ from kiplint.model.fields import Container, Field
 from kiplint.model.layout import Layout, Slot, describe, layout, unfolded_size
 from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES, WIDTHS
-from kiplint.text.words import in_bytes
 
 MOST_PROBLEMS = 100
 """After how many problems the reading of a message ends."""

@@ -93,6 +93,11 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
+def in_bytes(number: int) -> str:
+    """A number of bytes, without commas, as offsets are written: `1 byte`, `2000 bytes`."""
+    return f"{number} byte" if number == 1 else f"{number} bytes"
+
+
 def uuid_text(data: bytes) -> str:
     """16 bytes as Kafka shows a UUID: URL-safe base64 without padding."""
     return base64.urlsafe_b64encode(data)[:22].decode()

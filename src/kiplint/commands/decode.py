@@ -17,6 +17,7 @@ from msgspec import Meta
 from kiplint.cli.options import RepositoryOption
 from kiplint.cli.output import present
 from kiplint.codec.codec import ByteProblem, Codec
+from kiplint.codec.values import in_bytes
 from kiplint.compat.tree import load, unparsable_files
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
@@ -28,7 +29,7 @@ from kiplint.render.report import RunResult, Status
 from kiplint.render.table import BOLD, SEVERITY, fold, paint, width_of
 from kiplint.sources.disk import STDIN, read_input
 from kiplint.text.decode import NOT_JSON
-from kiplint.text.words import did_you_mean, in_bytes
+from kiplint.text.words import did_you_mean
 from kiplint.versions import VersionRange
 
 HEADERS: Final = {"request": "RequestHeader", "response": "ResponseHeader"}

@@ -76,10 +76,7 @@ def comments(text: str) -> Iterator[Comment]:
 
 
 def blank_comments(data: bytes, *, blocks: bool = True) -> bytes:
-    """The same bytes with a space for every byte of a comment but its line ends, so that all offsets stay the same.
-
-    Without `blocks`, only `//` comments are replaced.
-    """
+    """The same bytes with spaces in place of comments, or without `blocks` of `//` comments only; line ends stay."""
 
     def blank(match: re.Match[bytes]) -> bytes:
         is_string = match["comment"] is None

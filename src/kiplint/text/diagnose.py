@@ -47,6 +47,7 @@ def diagnose(data: bytes) -> Diagnosis:
         start = len(data[: error.start].decode())
         detail = f"byte 0x{data[error.start]:02x} at byte offset {error.start} is not UTF-8"
         return Diagnosis((Problem("not-utf8", detail, "", start, start + 1),), MISSING)
+
     root, syntax_problems = read_tree(text)
     problems = list(syntax_problems)
     kinds = {problem.kind for problem in problems}
@@ -60,6 +61,7 @@ def diagnose(data: bytes) -> Diagnosis:
         problems.insert(0, Problem("byte-order-mark", detail, "", 0, 1))
     if kinds & _WITHOUT_VALUE:
         return Diagnosis(tuple(problems), MISSING)
+
     json_text = text[root.start : root.end]
     value: object = MISSING
     try:

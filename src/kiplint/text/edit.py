@@ -64,7 +64,6 @@ def collides(edit: Edit, others: Sequence[Edit]) -> bool:
 
 _BLANKS_AND_COMMENTS: Final = re.compile(r"(?:[ \t\r\n\ufeff]++|//[^\r\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _LINE_COMMENT: Final = re.compile(r"[ \t]*+//[^\r\n]*+")
-_INDENT: Final = re.compile(r"[ \t]*+")
 
 
 class NotEditable(ValueError):  # noqa: N818
@@ -95,8 +94,7 @@ class Document(Locator):
     def find(self, pointer: str) -> Node | None:
         """The value that an RFC 6901 pointer points to, of duplicate keys the last; None when there is none."""
         nodes = self.nodes_to(pointer)
-        is_complete = len(nodes) == 1 + pointer.count("/")
-        return nodes[-1] if is_complete else None
+        return nodes[-1] if len(nodes) == 1 + pointer.count("/") else None
 
     def edit(self, start: int, end: int, text: str) -> Edit:
         r"""An edit of the characters from `start` up to `end`; `\n` in `text` becomes the file's line end."""
@@ -116,8 +114,8 @@ class Document(Locator):
 
     def indent(self, offset: int) -> str:
         """The white space at the beginning of the line of an offset."""
-        start = self.line_start(offset)
-        return self.text[start : _match_end(_INDENT, self.text, start)]
+        before = self.text[self.line_start(offset) : offset]
+        return before[: len(before) - len(before.lstrip(" \t"))]
 
     def begins_line(self, offset: int) -> bool:
         """Whether only white space is before an offset on its line."""
@@ -145,7 +143,7 @@ def start_of(node: Node) -> int:
 
 
 def delete_item(document: Document, container: Node, item: Node) -> tuple[Edit, ...]:
-    """Remove a property or element with the comma before it; the first one with the comma after it.
+    """The edit that removes a property or element with the comma before it, the first one with the comma after it.
 
     Raises NotEditable where a comment would be removed with it.
     """
@@ -163,19 +161,19 @@ def delete_item(document: Document, container: Node, item: Node) -> tuple[Edit, 
 
 
 def replace_value(document: Document, node: Node, value: str) -> Edit:
-    """Put `value`, which is JSON, in place of the value of a property or element."""
+    """The edit that puts `value`, which is JSON, in place of the value of a property or element."""
     return document.edit(node.start, node.end, value)
 
 
 def rename_key(document: Document, node: Node, key: str) -> Edit:
-    """Give a property another name."""
+    """The edit that gives a property another name."""
     return document.edit(node.key_start, node.key_end, f'"{key}"')
 
 
 def insert_property(
     document: Document, container: Node, key: str, value: str, order: Sequence[str]
 ) -> tuple[Edit, ...]:
-    """Insert a property with a value, which is JSON, into an object.
+    """The edits that insert a property with a value, which is JSON, into an object.
 
     `order` lists keys in their usual order, such as `("name", "type", "versions")`. The property goes behind the last
     one whose key is before its own there, and behind all others when its key is not in `order`.
@@ -188,7 +186,7 @@ def insert_property(
 
 
 def insert_item(document: Document, container: Node, item: str, after: Node | None) -> tuple[Edit, ...]:
-    """Insert the text of a property or element behind the property or element `after`, or as the first for None.
+    """The edits that insert a property or element, given as text, behind `after`, or as the first when that is None.
 
     It gets a line of its own if its neighbour has one, and its further lines are indented like the neighbour. A comment
     at the end of the line of `after` stays there.
@@ -199,13 +197,13 @@ def insert_item(document: Document, container: Node, item: str, after: Node | No
     neighbour_start = start_of(neighbour)
     neighbour_begins_line = document.begins_line(neighbour_start)
     indent = document.indent(neighbour_start)
-    item = item.replace("\n", "\n" + indent)
+    text = item.replace("\n", "\n" + indent)
     if after is None:
         separator = f",\n{indent}" if neighbour_begins_line else ", "
-        return (document.edit(neighbour_start, neighbour_start, item + separator),)
+        return (document.edit(neighbour_start, neighbour_start, text + separator),)
     if not neighbour_begins_line or _next_is_on_line(document, container, after):
-        return (document.edit(after.end, after.end, f", {item}"),)
-    line = f"\n{indent}{item}"
+        return (document.edit(after.end, after.end, f", {text}"),)
+    line = f"\n{indent}{text}"
     comma = document.comma_after(after)
     if comma is not None:
         line_end = document.comment_end(comma + 1)
@@ -224,7 +222,7 @@ def _next_is_on_line(document: Document, container: Node, item: Node) -> bool:
 
 
 def _insert_into_empty(document: Document, container: Node, item: str) -> Edit:
-    """Insert the text of an item, on a line of its own, into an object or array that has none."""
+    """The edit that inserts an item, given as text, on a line of its own into an empty object or array."""
     start, end = container.start + 1, container.end - 1
     outer_indent = document.indent(container.start)
     indent = outer_indent + document.indent_unit
@@ -234,7 +232,7 @@ def _insert_into_empty(document: Document, container: Node, item: str) -> Edit:
 
 
 def insert_comment(document: Document, node: Node, lines: Sequence[str]) -> Edit:
-    """Insert lines of comment, each given without its `//`, above a property or element."""
+    """The edit that inserts lines of comment, each given without its `//`, above a property or element."""
     start = start_of(node)
     indent = document.indent(start)
     text = "".join(f"// {line}".rstrip() + f"\n{indent}" for line in lines)

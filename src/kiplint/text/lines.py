@@ -9,16 +9,12 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Final
 
-_LINE_END: Final = r"\r\n?|\n"
 BOM: Final = "\ufeff"
 """The byte order mark; at offset 0 it is part of the text, but takes up no column."""
 
 
 class Lines:
-    r"""The lines of a text, by which a character offset becomes a line and a column, both counted from 1.
-
-    `\n`, `\r\n` and `\r` end lines. Columns count characters.
-    """
+    r"""The lines of a text, which `\n`, `\r\n` and `\r` end. Columns count characters; both are counted from 1."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -26,7 +22,7 @@ class Lines:
     @cached_property
     def starts(self) -> list[int]:
         """The offset at which each line begins."""
-        return [0, *(match.end() for match in re.finditer(_LINE_END, self.text))]
+        return [0, *(match.end() for match in re.finditer(r"\r\n?|\n", self.text))]
 
     def line_of(self, offset: int) -> int:
         """The 1-based line of an offset."""

@@ -293,19 +293,16 @@ class _Scanner:
             self._check_string(token)
         elif token.kind == "word":
             node.kind = "word"
-            self._check_word(token)
+            kind = _problem_of_word(token.text)
+            if kind is not None:
+                detail = f"{quoted(token.text, single=True)} is not a JSON value"
+                detail += "; write a string in double quotes, a number, true, false or null"
+                self._note(kind, detail, token.start, token.end)
+            if kind == "invalid-json" and not self._open:  # the text begins with a word, so it may be no JSON at all
+                raise _StopScanning
         else:
             node.kind = "object" if token.text == "{" else "array"
             self._container(node)
-
-    def _check_word(self, token: Token) -> None:
-        """Note a value outside quotes that is not JSON; a text that begins with one is not read on."""
-        kind = _problem_of_word(token.text)
-        if kind is not None:
-            remedy = "write a string in double quotes, a number, true, false or null"
-            self._note(kind, f"{quoted(token.text, single=True)} is not a JSON value; {remedy}", token.start, token.end)
-        if kind == "invalid-json" and not self._open:
-            raise _StopScanning
 
     def _check_string(self, token: Token) -> None:
         """Note the whole string if it is JSON5, and its first wrong character or backslash if it is neither."""
@@ -314,7 +311,7 @@ class _Scanner:
             return
         except NOT_JSON:
             match = re.compile(_JSON5_STRING).match(token.text, 1, len(token.text) - 1)
-        json5_end = match.end() if match else 1
+        json5_end = match.end() if match else 1  # up to here, the text is JSON5 at least
         if json5_end == len(token.text) - 1:
             detail = "a string with escapes of JSON5; write those of JSON"
             if token.text[0] == "'":

@@ -19,11 +19,6 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def in_bytes(number: int) -> str:
-    """A number of bytes, without commas, as offsets are written: `1 byte`, `2000 bytes`."""
-    return f"{number} byte" if number == 1 else f"{number} bytes"
-
-
 def join_words(parts: Iterable[str]) -> str:
     """The parts as a list in words: `a`, `a and b`, `a, b and c`. There must be one."""
     *others, last = parts
