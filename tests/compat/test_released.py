@@ -44,17 +44,17 @@ def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("old", "new", "releases", "expected"),
     [
-        ("trunk", "new", [], {"layout-changed wire 2"}),
-        ("trunk", "new", ["release"], {"unstable-changed none 2"}),
-        ("trunk", "new", ["early"], {"unstable-changed none 2"}),
-        ("trunk", "old", ["release"], {"layout-changed wire 0-1", "unstable-changed none 2"}),
-        ("old", "trunk", ["release"], {"unstable-changed none 2"}),
-        ("renamed", "release", [], {"field-renamed source 0-1"}),
+        ("trunk", "new", [], {"compat/layout-changed wire 2"}),
+        ("trunk", "new", ["release"], {"compat/unstable-changed none 2"}),
+        ("trunk", "new", ["early"], {"compat/unstable-changed none 2"}),
+        ("trunk", "old", ["release"], {"compat/layout-changed wire 0-1", "compat/unstable-changed none 2"}),
+        ("old", "trunk", ["release"], {"compat/unstable-changed none 2"}),
+        ("renamed", "release", [], {"compat/field-renamed source 0-1"}),
         ("renamed", "release", ["release"], set()),
         # of sets the first, of those with a version number the one with the highest
-        ("old", "trunk", ["release", "old"], {"layout-changed wire 2"}),
-        ("old", "trunk", ["old", "release"], {"layout-changed wire 0-2"}),
-        ("old", "trunk", ["r-1.0", "r-1.1"], {"layout-changed wire 0", "unstable-changed none 2"}),
+        ("old", "trunk", ["release", "old"], {"compat/layout-changed wire 2"}),
+        ("old", "trunk", ["old", "release"], {"compat/layout-changed wire 0-2"}),
+        ("old", "trunk", ["r-1.0", "r-1.1"], {"compat/layout-changed wire 0", "compat/unstable-changed none 2"}),
     ],
 )
 def test_what_is_released(sets: Path, old: str, new: str, releases: list[str], expected: set[str]) -> None:
@@ -65,7 +65,7 @@ def test_what_is_released(sets: Path, old: str, new: str, releases: list[str], e
     write(sets / "r-1.0", "0-1", field("A"))
     write(sets / "r-1.1", "0", field("A", "int64"))
     result = kiplint.diff(old, new, released=releases)
-    assert {f"{change.name} {change.breaks} {change.versions}" for change in result.changes} == expected
+    assert {f"{change.rule} {change.breaks} {change.versions}" for change in result.changes} == expected
     assert result.status == ("findings" if any(" wire " in change for change in expected) else "ok")
 
 
@@ -163,7 +163,7 @@ def test_a_head_that_is_a_revision_is_compared_with_the_releases_before_it(repos
     ):
         result = kiplint.diff(old, new, released=["*.*.*"])
         assert result.notes == (f"released: the versions in {released}",)
-        assert {change.name for change in result.changes} == {"layout-changed"}
+        assert {change.rule for change in result.changes} == {"compat/layout-changed"}
     assert kiplint.diff("1.0.0:", ".", released=["2.*"]).status == "ok"
 
 
@@ -229,17 +229,17 @@ def test_a_version_in_no_release_is_not_judged_as_released(tmp_path: Path, monke
     )
     write(tmp_path / "head", "0-1", field("A"), field("B", "int64", "1+", default="2"), field("U", "uuid", "1+", **tag))
     result = kiplint.diff("trunk", "head", released=["release"])
-    assert {(change.name, change.severity, change.breaks) for change in result.changes} == {
-        ("unstable-changed", "info", "none"),
-        ("default-changed", "info", "none"),
-        ("new-field", "info", "none"),
+    assert {(change.rule, change.severity, change.breaks) for change in result.changes} == {
+        ("compat/unstable-changed", "info", "none"),
+        ("compat/default-changed", "info", "none"),
+        ("compat/new-field", "info", "none"),
     }
     for name, listeners in (("two", ["broker", "controller"]), ("one", ["broker"])):
         write(tmp_path / name, "0", field("A"), listeners=listeners)
     (tmp_path / "none").mkdir()
     (tmp_path / "none" / "YRequest.json").write_bytes(definition(field("A"), name="YRequest", apiKey=9))
     result = kiplint.diff("two", "one", released=["none"])
-    assert {(change.name, change.severity) for change in result.changes} == {("listener-removed", "info")}
+    assert {(change.rule, change.severity) for change in result.changes} == {("compat/listener-removed", "info")}
 
 
 def test_a_check_takes_the_releases_of_the_configuration(sets: Path) -> None:

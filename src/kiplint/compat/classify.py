@@ -54,11 +54,6 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
     proof: tuple[Proof, ...]
 
     @property
-    def name(self) -> str:
-        """The change in the words of its rule, such as `layout-changed`."""
-        return self.rule.partition("/")[2]
-
-    @property
     def rpc(self) -> str:
         """The name of the RPC; of other messages their own."""
         return rpc_of(self.message_name)
