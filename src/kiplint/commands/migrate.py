@@ -132,7 +132,7 @@ def bump(
 
 
 def _present(result: MigrationResult, diff: bool, output_format: FormOption) -> int:
-    """Print the result, or a patch, with the reasons why RPCs are left to a person."""
+    """Print the result, or with `diff` the patch and the reasons why RPCs are left to a person; return the exit code."""
     if not diff:
         return present(result, output_format)
     left_rows = (row for row in result.rows if row.state == "left")
@@ -233,8 +233,7 @@ def migrate_bump(
     What would make the set worse is not written, and its row is `left`. Raises UsageError for an unknown RPC, and for
     files that cannot be written; SourceError for what cannot be opened.
     """
-    directories: dict[str, str] = {}
-    """The directory of each RPC."""
+    directories: dict[str, str] = {}  # by name of an RPC
 
     def bump_rpcs(schema_set: SchemaSet, selected_rpcs: Sequence[Rpc]) -> Migration:
         directory = schema_set.directory or "."
@@ -253,7 +252,7 @@ def _migrate(
     """Migrate the named RPCs, or all without `names`, in the sets at the paths, and write the files unless `dry_run`.
 
     A name is that of an RPC or of one of its messages. An RPC is only migrated if one of its files is at the paths: a
-    set also has the files beside them as context.
+    set also has the files beside them as context. RPCs that miss the `goal`, if there is one, are left to a person.
     """
     if not dry_run:
         require_files(paths)
@@ -269,9 +268,11 @@ def _migrate(
         tree = make_tree("", [(schema_files.directory, pairs)])
         unparsable += unparsable_files(tree)
         schemas = tree.sets[schema_files.directory]
+
         reported_paths = {file.path for file in schema_files.files if file.is_reported}
         rpcs = [rpc for rpc in client_rpcs(schemas) if not reported_paths.isdisjoint(files_of(rpc))]
         rpc_names |= {rpc.name for rpc in rpcs}
+
         migration = migrate_set(schemas, [rpc for rpc in rpcs if not names or rpc.name in wanted_names])
         if migration.rows:
             migration = verify(schema_files, migration, rules, goal)

@@ -131,13 +131,13 @@ def _migrate_rpc(rpc: Rpc) -> Migration:
     version = max(version, response.valid.highest)
 
     request_edits, response_edits = MessageEdits(request), MessageEdits(response)
-    for edits, new_header in ((request_edits, WITH_INSTANCE_ID), (response_edits, None)):
+    for edits in (request_edits, response_edits):
         message = edits.message
-        header = new_header
+        header = WITH_INSTANCE_ID if message is request else None
         if message.valid.highest < version or changes_unstable:
-            if version not in message.flexible and header is None:
+            _change_version(edits, version, header)
+            if header is None and version not in message.flexible:  # the response becomes flexible
                 header = derived_header(message, version, flexible=VersionRange.of(version))
-            _change_version(edits, version, new_header)
         _declare_headers(edits, version, header)
 
     if not request_edits.edits and not response_edits.edits:
@@ -184,7 +184,7 @@ def _remove_id(edits: MessageEdits, version: int) -> bool:
 
 
 def _declare_headers(edits: MessageEdits, version: int | None = None, header: int | None = None) -> None:
-    """Declare the headers that the versions of a message have; from `version` on they have `header`, unless None.
+    """Declare the headers that the versions of a message have, but `header`, unless it is None, from `version` on.
 
     Nothing changes if the message declares exactly these already. Entries that are there keep their comments.
     """
@@ -213,9 +213,9 @@ def _declare_headers(edits: MessageEdits, version: int | None = None, header: in
 
 def _with_header(entries: HeaderMap, version: int, header: int) -> HeaderMap:
     """The header map in which all versions from `version` on have `header`; the same map if they have it already."""
-    for versions, old_header in entries:
-        if version in versions and versions.open and old_header == header:
-            return entries
+    last_versions, last_header = entries[-1]
+    if version in last_versions and last_header == header:
+        return entries
     new_versions = VersionRange.of(version)
     earlier_entries = [(versions - new_versions, old_header) for versions, old_header in entries]
     return (*((versions, old_header) for versions, old_header in earlier_entries if versions), (new_versions, header))
