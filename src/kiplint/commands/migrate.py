@@ -132,7 +132,7 @@ def bump(
 
 
 def _present(result: MigrationResult, diff: bool, output_format: FormOption) -> int:
-    """Print the result, or with `diff` the patch and the reasons why RPCs are left to a person; return the exit code."""
+    """Print the result, or with `diff` the patch and the reasons why RPCs are left to a person; return the code."""
     if not diff:
         return present(result, output_format)
     left_rows = (row for row in result.rows if row.state == "left")

@@ -16,6 +16,7 @@ from kiplint.fixes.edits import FIELD, MESSAGE, map_text, set_property
 from kiplint.model.fields import Field
 from kiplint.model.headers import derived_map
 from kiplint.model.message import Message
+from kiplint.model.schemas import Rpc
 from kiplint.model.types import PRIMITIVES
 from kiplint.text.diagnose import read_json5
 from kiplint.text.edit import Document, Edit, NotEditable, delete_item, insert_property, rename_key, replace_value
@@ -250,6 +251,17 @@ def flexible_versions(case: FixerCase) -> Fix | None:
         versions = NONE if message.valid.highest else ALL
     document = case.document
     return unsafe(*insert_property(document, document.root, "flexibleVersions", f'"{versions}"', MESSAGE))
+
+
+@fixer
+def lagging_message(case: FixerCase) -> Fix | None:
+    """Give the request or response whose versions end first the highest version of the other."""
+    from kiplint.fixes.migration import bump  # slow to import, and rarely needed
+
+    rpc: Rpc = case.element
+    if rpc.request is None or rpc.response is None or rpc.request.valid.highest == rpc.response.valid.highest:
+        return None
+    return unsafe(*(edit for file in bump(rpc).files for edit in file.edits))
 
 
 # Header versions
