@@ -58,16 +58,12 @@ class Rpc:
         self.common = request.valid & response.valid if request and response else NONE
 
     @cached_property
-    def lagging(self) -> Message | None:
-        """The message whose versions end lower, the response when both end with the same; None unless both exist."""
-        if self.request is None or self.response is None:
-            return None
-        return self.request if self.request.valid.highest < self.response.valid.highest else self.response
-
-    @cached_property
     def bumped(self) -> Message | None:
-        """The message whose versions alone differ from the base; without such a message the lagging one."""
-        return self._changed_message("valid") or self.lagging
+        """The message whose versions alone differ from the base; else that of lower versions, or the response."""
+        changed = self._changed_message("valid")
+        if changed or self.request is None or self.response is None:
+            return changed
+        return self.request if self.request.valid.highest < self.response.valid.highest else self.response
 
     @cached_property
     def flexed(self) -> Message | None:
