@@ -81,13 +81,14 @@ class Locator:
         """
         node = self.node(pointer)
         is_element = node.key is None and node is not self.root
-        if is_element and self._on_one_line(node.start, node.end):
+        if is_element and self.lines.line_of(node.start) == self.lines.line_of(node.end):
             return node.start, node.end
         shown_property = node.properties.get("name") if node.key is None else node
         if shown_property is None:
             return node.start, min(node.start + 1, len(self.text))
         start, end = shown_property.key_start, shown_property.end
-        return start, end if self._on_one_line(start, end) else shown_property.key_end
+        is_on_one_line = self.lines.line_of(start) == self.lines.line_of(end)
+        return start, end if is_on_one_line else shown_property.key_end
 
     def span(self, pointer: str) -> tuple[int, int, int, int]:
         """`member` as (line, column, end line, end column), 1-based, the end column exclusive."""
@@ -133,9 +134,6 @@ class Locator:
             return node.properties.get(token)
         is_index = re.fullmatch("0|[1-9][0-9]{0,6}", token)  # no array has an index of eight digits
         return node.children[int(token)] if is_index and int(token) < len(node.children) else None
-
-    def _on_one_line(self, start: int, end: int) -> bool:
-        return self.lines.line_of(start) == self.lines.line_of(end)
 
 
 _WORDS: Final = frozenset({"true", "false", "null"})
