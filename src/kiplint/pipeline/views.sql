@@ -37,6 +37,12 @@ SELECT s.source, s.lineage, s.position, s.old_commit, s.commit, s.old_release, s
   c.* EXCLUDE (old_root, root, rules_id, problem)
 FROM steps s JOIN changes c ON c.old_root = s.old_root AND c.root = s.root WHERE c.rule IS NOT NULL;
 
+-- Which messages does each revision have, with which fields?
+CREATE VIEW set_messages AS
+SELECT f.source, f.lineage, f.position, f.commit, f.time, f.release, f.directory, f.path,
+  m.* EXCLUDE (rules_id, problem, layouts)
+FROM set_files f JOIN messages m ON m.blob = f.blob WHERE m.message_name IS NOT NULL;
+
 -- What do each release as a client and each release of its source as a broker agree on, by RPC?
 CREATE VIEW release_matrix AS
 WITH tagged AS (SELECT source, release, root, min(position) AS position FROM revisions WHERE release IS NOT NULL
@@ -61,6 +67,12 @@ WITH ends AS (
 SELECT source, lineage, event, position, commit, time, release, before_first_release, rule, severity, breaks,
   message_name, field, path, message, author, subject, pull_request, kips, "by"
 FROM ends LEFT JOIN authors USING (source, lineage, position);
+
+-- How many requests does each set of a revision have, and how many of them have request header 3 (KIP-1313)?
+CREATE VIEW rollout AS
+SELECT source, lineage, position, commit, time, release, directory, count(*) AS rpcs,
+  count(*) FILTER (list_bool_or(list_transform(headers, lambda h: h.header >= 3 AND h.lowest <= highest))) AS adopted
+FROM set_messages WHERE type = 'request' AND lowest IS NOT NULL GROUP BY ALL;
 
 -- Which open findings of forks had upstream too, and has no longer? A branch has a fix before a release has it.
 CREATE VIEW fixed_upstream AS

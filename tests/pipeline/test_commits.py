@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.pipeline.history import Revision, read_folders, read_message, revisions
+from kiplint.pipeline.commits import Revision, read_folders, read_message, revisions
 from kiplint.sources.git import open_repository
 from kiplint.sources.schema_files import SourceError
 
