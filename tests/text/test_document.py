@@ -34,9 +34,10 @@ def test_every_block_is_in_the_text(text: str) -> None:
         ('{ "about": "one\ntwo", "validVersions": "0" }', ['{ "about": "one two", "validVersions": "0" }']),
         ('{ // a } and a "\n "validVersions": "0" }', ['{ // a } and a "\n "validVersions": "0" }']),
         ('{ "version": 1, "id": "x" }', []),
+        ('{ "name": "X", "type": "data", "fields": [] }', ['{ "name": "X", "type": "data", "fields": [] }']),
         ('{ "validVersions": "0",\n' + DEFINITION, ['{ "validVersions": "0",\n', DEFINITION]),
     ],
-    ids=["prose", "fence and list", "inside", "curly", "curly in a string", "wrapped", "comment", "other", "unclosed"],
+    ids=["prose", "fence and list", "inside", "curly", "curly in a string", "wrapped", "comment", "other", "no versions", "unclosed"],
 )  # fmt: skip
 def test_definitions_are_found(text: str, expected: list[str]) -> None:
     assert [block.text for block in find_blocks(text)] == expected

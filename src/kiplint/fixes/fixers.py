@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from kiplint.engine.finding import Fix, Violation
 from kiplint.fixes.edits import FIELD, MESSAGE, map_text, set_property
 from kiplint.model.fields import Field
-from kiplint.model.headers import derived_map
+from kiplint.model.headers import HeaderRange, derived_header, derived_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc
 from kiplint.model.types import PRIMITIVES
@@ -50,10 +50,14 @@ class FixerCase:
         return _document(self._files[message.file], message.file) if message.file in self._files else None
 
     def value(self) -> Node:
-        """The value at the pointer; raises NotEditable if there is none."""
-        node = self.document.find(self.pointer)
+        """The value at the pointer of the finding; raises NotEditable if there is none."""
+        return self.node(self.pointer)
+
+    def node(self, pointer: str) -> Node:
+        """The value at a pointer into the file of the finding; raises NotEditable if there is none."""
+        node = self.document.find(pointer)
         if node is None:
-            raise NotEditable(f"there is no {self.pointer}")
+            raise NotEditable(f"there is no {pointer}")
         return node
 
     def container(self) -> Node:
@@ -151,10 +155,21 @@ def _is_json(text: str) -> bool:
 
 
 @fixer
+def byte_order_mark(case: FixerCase) -> Fix | None:
+    """Remove the mark; the fix is unsafe, as an editor may depend on the mark."""
+    return unsafe(*_without_problem(case, "byte-order-mark"))
+
+
+@fixer
 def trailing_comma(case: FixerCase) -> Fix | None:
-    """Remove the comma; a user's rule may name this fixer for another problem, which stays."""
+    """Remove the comma."""
+    return safe(*_without_problem(case, "trailing-comma"))
+
+
+def _without_problem(case: FixerCase, kind: str) -> list[Edit]:
+    """The edit that removes the text of a problem; none for a problem of another kind than the fixer is for."""
     problem = case.element.problem
-    return safe(case.document.edit(problem.start, problem.end, "")) if problem.kind == "trailing-comma" else None
+    return [case.document.edit(problem.start, problem.end, "")] if problem.kind == kind else []
 
 
 @fixer
@@ -281,3 +296,25 @@ def header_map(case: FixerCase) -> Fix | None:
         text = map_text(derived_map(message), document.indent_unit)
         edits += set_property(document, document.root, "headerVersions", text, MESSAGE)
     return safe(*edits)
+
+
+@fixer
+def header_gap(case: FixerCase) -> Fix | None:
+    """Widen the later range over the gap if flexibleVersions implies its header there, else the earlier range."""
+    later: HeaderRange = case.element
+    earlier = later.furthest
+    if earlier is None or min(earlier.header, later.header) < 0:
+        return None
+    implied_header = derived_header(later.message, later.gap.highest)
+    wider = later if implied_header == later.header else earlier
+    return unsafe(rename_key(case.document, case.node(wider.pointer), str(wider.versions | later.gap)))
+
+
+@fixer
+def header_overlap(case: FixerCase) -> Fix | None:
+    """End the previous range where this one starts."""
+    entry: HeaderRange = case.element
+    previous = entry.previous
+    if previous is None or not previous.closed:
+        return None
+    return unsafe(rename_key(case.document, case.node(previous.pointer), str(previous.closed)))

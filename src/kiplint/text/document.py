@@ -14,6 +14,8 @@ from kiplint.text.tree import SPACES
 
 _VERSIONS_KEY: Final = "validVersions"
 """The property that every definition has, and nothing else in these documents."""
+_MESSAGE_KEYS: Final = frozenset(("name", "type", "fields"))
+"""What is left of a definition whose `validVersions` was forgotten; a field also has `versions`."""
 _QUOTES: Final = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
 _SPACES: Final = re.compile(f"[{SPACES}\u00ad\u200b-\u200d\u2060]")
 _WRAP: Final = r"""\r?\n(?![ \t]*+["{}\[\]\r\n])"""
@@ -64,7 +66,7 @@ def find_blocks(document: str) -> list[Block]:
             continue
         elif token[0] == "}":
             start, keys = open_objects.pop()
-            if _VERSIONS_KEY in keys:
+            if _VERSIONS_KEY in keys or (keys >= _MESSAGE_KEYS and "versions" not in keys):
                 spans.append((start, token.end()))
         elif token["string"] and _COLON.match(text, token.end()):
             _, keys = open_objects[-1]
