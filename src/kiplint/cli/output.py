@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE, WorkflowLog, binary_stream, use_color, warn
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import FORMATS, write
+from kiplint.render.github import annotation_of_failure, record, record_failure
 from kiplint.text.files import open_to_write
 from kiplint.text.show import as_escape, printable
 from kiplint.text.words import did_you_mean
@@ -117,8 +118,6 @@ def _write_report(result: Report, outputs: Sequence[Output]) -> None:
         else:
             write(output.format, result, sys.stdout, color=use_color(sys.stdout))
     if any(output.format == "github" for output in outputs):
-        from kiplint.render.github import record
-
         record(result)
     if not result.findings and result.files and result.closing:
         print(result.closing, file=sys.stderr)
@@ -127,8 +126,6 @@ def _write_report(result: Report, outputs: Sequence[Output]) -> None:
 def _tell_github(command: str, reason: str, outputs: Sequence[Output]) -> None:
     """Report an error that leaves no report as an annotation and in the job summary, where an output is for GitHub."""
     if any(output.format == "github" for output in outputs):
-        from kiplint.render.github import annotation_of_failure, record_failure
-
         if Output("github", None) in outputs:
             binary_stream(sys.stdout).write(annotation_of_failure(command, reason).encode())
         record_failure(command, reason)

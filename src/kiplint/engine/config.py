@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -207,8 +208,6 @@ def entity_types_of_tree(start: str, files: Disk = DISK) -> tuple[str, ...]:
 
 def read_config(file: str, files: Disk = DISK) -> Config:
     """The configuration of a file; raises UsageError with file, line and what to write."""
-    import tomllib
-
     try:
         text = files.read_text(file)
         values = tomllib.loads(text)

@@ -7,6 +7,7 @@ lines and columns: it holds text only, and is the JSON of the output.
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 import msgspec
@@ -141,8 +142,6 @@ def fingerprint(*parts: str) -> str:
 
     The parts are by convention the rule, the name of the message, and the path of the field, but never the line.
     """
-    from hashlib import sha256
-
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

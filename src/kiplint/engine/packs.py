@@ -15,6 +15,7 @@ from kiplint.engine.errors import ExpressionError, UsageError
 from kiplint.engine.language import ELEMENT_NAMES, KINDS, Expressions, split_location
 from kiplint.engine.rule import Case, ConditionalSeverity, FieldRequirement, PackSpec, Rule, RuleSpec, default_condition
 from kiplint.text.decode import blank_comments
+from kiplint.text.diagnose import read_json5
 from kiplint.text.files import DISK, Disk
 from kiplint.text.words import did_you_mean
 
@@ -76,8 +77,6 @@ def _parse(text: str) -> Any:
     try:
         return msgspec.json.decode(blank_comments(text.encode()))
     except msgspec.DecodeError:
-        from kiplint.text.diagnose import read_json5
-
         return read_json5(text)
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.finding import Fix, Violation
 from kiplint.fixes.edits import FIELD, MESSAGE, map_text, set_property
+from kiplint.fixes.migration import bump
 from kiplint.model.fields import Field
 from kiplint.model.headers import HeaderRange, derived_header, derived_map
 from kiplint.model.message import Message
@@ -271,8 +272,6 @@ def flexible_versions(case: FixerCase) -> Fix | None:
 @fixer
 def lagging_message(case: FixerCase) -> Fix | None:
     """Give the request or response whose versions end first the highest version of the other."""
-    from kiplint.fixes.migration import bump  # slow to import, and rarely needed
-
     rpc: Rpc = case.element
     if rpc.request is None or rpc.response is None or rpc.request.valid.highest == rpc.response.valid.highest:
         return None

@@ -15,6 +15,7 @@ from kiplint.model.layout import exceeded_limit
 from kiplint.model.message import Message, file_name
 from kiplint.model.spec import DECODER, ENTITY_TYPES, MessageSpec, value_or
 from kiplint.text.decode import Problem, decode
+from kiplint.text.diagnose import MISSING, diagnose
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
 
@@ -132,12 +133,10 @@ def load(file: str, data: bytes) -> Definition:
 @lru_cache(64)  # in a history of 400 commits, three such files take a quarter of the time of all comparisons
 def _repair(data: bytes) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
     """The message that can be made of an invalid definition, or None, and the problems of its text and shape."""
-    from kiplint.text.diagnose import MISSING, diagnose
-
     diagnosis = diagnose(data)
     if diagnosis.value is MISSING:
         return None, diagnosis.problems
-    from kiplint.model.shape import repair
+    from kiplint.model.shape import repair  # jsonschema takes 50 ms to import
 
     spec, problems = repair(diagnosis.value)
     return spec, (*diagnosis.problems, *problems)

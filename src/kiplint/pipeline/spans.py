@@ -7,6 +7,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Final, cast
 
+import networkx as nx
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
@@ -73,8 +74,6 @@ def last_names(changes: DataFrame) -> DataFrame:
 
 def follow_renames(renames: Sequence[Row]) -> Iterator[Row]:
     """The rows of `last_names` of one source: of `A` renamed to `B` renamed to `C`, each has the last name `C`."""
-    import networkx as nx
-
     in_order = sorted(renames, key=itemgetter("time", "position"))
     graph = nx.Graph([(rename["old_name"], rename["new_name"]) for rename in in_order])
     for names in nx.connected_components(graph):

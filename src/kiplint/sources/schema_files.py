@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
@@ -73,8 +74,6 @@ def kind_of(data: bytes) -> Kind:
         return "definition" if is_only_comment or _defines_message(_first_properties(beginning)) else "other"
     if _defines_message(_first_properties(data)):
         return "definition"
-    import json  # rarely needed
-
     try:
         value = json.loads(blank_comments(data))
     except (ValueError, RecursionError):

@@ -7,7 +7,6 @@ import re
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-import json5
 import msgspec
 
 from kiplint.limits import DEFINITION_BYTES
@@ -86,5 +85,7 @@ def _merge_conflict(text: str) -> Problem | None:
 
 def read_json5(text: str) -> object:
     """The value of a JSON5 text; raises ValueError for anything else, or whatever else the json5 package raises."""
+    import json5  # a clean run does without it
+
     # The json5 package reads an escaped surrogate pair as two characters, which the json package joins into one.
     return json.loads(json.dumps(json5.loads(text)))

@@ -8,12 +8,15 @@ from contextlib import suppress
 from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
+from kiplint.commands.check.fix import Fixes, count_fixable, fix_sets, without_refused_fixes
+from kiplint.compat.released import Releases, releases_note, releases_of, releases_or_base
+from kiplint.compat.since import BaseState, new_since, read_base
 from kiplint.engine.baseline import (
     BaselineFile,
     BaselineResult,
@@ -24,20 +27,18 @@ from kiplint.engine.baseline import (
 )
 from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding, Fix, Violation
+from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Result, check_set
+from kiplint.fixes.apply import all_rules
+from kiplint.fixes.fixers import make_fix
+from kiplint.fixes.write import require_files
 from kiplint.render.report import FindingsSummary, Report, at_least
 from kiplint.sources.disk import STDIN
 from kiplint.sources.git import home_of
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles, SourceError
 from kiplint.text.words import first_of, plural
-
-if TYPE_CHECKING:
-    from kiplint.commands.check.fix import Fixes
-    from kiplint.compat.released import Releases
-    from kiplint.compat.since import BaseState
 
 HEAD: Final = "HEAD"
 
@@ -180,15 +181,11 @@ def check_sets(options: CheckOptions) -> CheckResult:
 def _read(options: CheckOptions) -> _Inputs:
     """Read the sets, and what they are compared with. Having no set is an error only where nothing is compared."""
     if options.writes:
-        from kiplint.fixes.write import require_files
-
         require_files(options.names)
     baseline = _baseline(options)
     keeps, since = options.configuration.keeps, options.changed_since
     base = None
     if since is not None:
-        from kiplint.compat.since import read_base
-
         base = read_base(since, options.names, keeps, options.rules, strict=options.strict)
     empty: list[str] = []
     try:
@@ -220,8 +217,6 @@ def _check(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) 
     result = _check_with_all_fixes(options, base, schemas)
     if not any(finding.fix and finding.fix.applicability == "safe" for finding in result.findings):
         return result  # a person reviews the other fixes, and `check --fix` tries them then
-    from kiplint.commands.check.fix import without_refused_fixes
-
     check = partial(_check_with_all_fixes, options, base)
     return without_refused_fixes(schemas, result, check, _check_of_other_rules(options))
 
@@ -233,22 +228,13 @@ def _check_with_all_fixes(options: CheckOptions, base: BaseState | None, schemas
         options.rules,
         directory=schemas.directory,
         single_file=schemas.single_file,
-        fixer=_make_fix,
+        fixer=make_fix,
         base=base.at(schemas.directory) if base else None,
     )
 
 
-def _make_fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
-    """The fix of a violation. The fixers are imported with the first violation that has one."""
-    from kiplint.fixes.fixers import make_fix
-
-    return make_fix(violation, pointer, files)
-
-
 def _check_of_other_rules(options: CheckOptions) -> Callable[[SchemaFiles], Result]:
     """The check of a set against the rules that do not run, which no fix may break either."""
-    from kiplint.fixes.apply import all_rules
-
     running_ids, every_rule = {rule.id for rule in options.rules.rules}, all_rules(options.configuration)
     others = [rule for rule in every_rule.rules if rule.id not in running_ids]
     return partial(_check_with_all_fixes, replace(options, rules=RuleSet(others, every_rule.all_rules)), None)
@@ -259,8 +245,6 @@ def _fix(options: CheckOptions, inputs: _Inputs) -> Fixes:
 
     Where there is no base, findings that HEAD has are not fixed.
     """
-    from kiplint.commands.check.fix import count_fixable, fix_sets
-
     results = [_check_with_all_fixes(options, inputs.base, schemas) for schemas in inputs.sets]
     findings = [finding for result in results for finding in result.findings]
     baseline = read_baseline(inputs.baseline) if inputs.baseline else None
@@ -290,8 +274,6 @@ def _head(options: CheckOptions) -> BaseState | None:
     work_trees = {home_of(_directory(name)) for name in options.names}
     if options.whole or not are_on_disk or len(work_trees) > 1 or "" in work_trees:
         return None
-    from kiplint.compat.since import read_base
-
     (work_tree,) = work_trees
     with suppress(SourceError):  # git is missing or refuses the repository
         return read_base(HEAD, options.names, options.configuration.keeps, options.rules, repository=work_tree)
@@ -300,8 +282,6 @@ def _head(options: CheckOptions) -> BaseState | None:
 
 def _releases_to_preserve(options: CheckOptions) -> Releases | None:
     """The releases that no fix may break; where there are none, what the base or else HEAD has is released."""
-    from kiplint.compat.released import releases_of, releases_or_base
-
     if options.changed_since:
         return releases_or_base(options.configuration, options.changed_since)
     work_tree = home_of(_directory(options.names[0]))
@@ -333,8 +313,6 @@ def _recent(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: B
     """The findings that the base does not have; all without a base."""
     if base is None:
         return findings
-    from kiplint.compat.since import new_since
-
     return new_since(findings, sources, base)
 
 
@@ -387,7 +365,5 @@ def _notes(options: CheckOptions, inputs: _Inputs) -> Iterator[str]:
     if links:
         yield f"{plural(len(links), 'link')} not followed: {first_of(links, 3)}"
     if options.changed_since and not options.strict:
-        from kiplint.compat.released import releases_note, releases_of
-
         base = f"{options.changed_since}:"
         yield from releases_note(releases_of(options.configuration, base), base)

@@ -12,11 +12,12 @@ import typer
 from kiplint.cli.options import LakeArgument
 from kiplint.cli.process import CLEAN
 from kiplint.commands.pipeline.text import cell, open_lake, present
+from kiplint.render.page import Plot, PlotLine, Row, Section, Table, write_page
+from kiplint.render.report import Verdict
 from kiplint.text.words import plural
 
 if TYPE_CHECKING:
     from kiplint.pipeline.answers import Rows
-    from kiplint.render.page import Plot
 
 QUERIES = {
     "sources": """SELECT s.source, s.lineage, count(r.source) AS revisions, s.problem
@@ -79,9 +80,6 @@ def command(
 
 def write_report(out: TextIO, answers: Mapping[str, Rows]) -> None:
     """Write the page of a report, whose `answers` are those to `QUERIES` by their names."""
-    from kiplint.render.page import Row, Section, Table, write_page
-    from kiplint.render.report import Verdict
-
     tables = [
         Table(title, answers[name].columns, [Row([*map(cell, row)], values={}) for row in answers[name].values])
         for name, title in TITLES.items()
@@ -106,8 +104,6 @@ def _plots(history: Sequence[Mapping[str, Any]]) -> Iterator[Plot]:
 
     `history` is the answer of this name in `QUERIES`: a record for each revision, the oldest of a line first.
     """
-    from kiplint.render.page import Plot, PlotLine
-
     revisions_by_line: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for record in history:
         revisions_by_line[f"{record['source']} {record['lineage']}"].append(record)
