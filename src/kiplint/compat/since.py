@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
-from kiplint.engine.baseline import are_recorded
+from kiplint.engine.baseline import are_among
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
@@ -86,7 +86,7 @@ def new_since(findings: Sequence[Finding], sources: Mapping[str, bytes], base: B
         lambda path: _changed_lines(sources.get(path, b""), base.files.get(_path_below(base.top, path)))
     )
     new_findings = []
-    for finding, is_in_base in zip(findings, are_recorded(findings, base.counts), strict=True):
+    for finding, is_in_base in zip(findings, are_among(findings, base.counts), strict=True):
         has_old_message = base.messages is not None and (finding.fingerprint, finding.message) in base.messages
         if not is_in_base or (not has_old_message and finding.line in changed_lines(finding.path)):
             new_findings.append(finding)

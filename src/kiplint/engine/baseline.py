@@ -120,10 +120,10 @@ def apply_baseline(
     return BaselineResult(unrecorded_findings, stale, (warning,) if stale else ())
 
 
-def are_recorded(findings: Iterable[Finding], counts: Mapping[str, int]) -> list[bool]:
-    """Whether each finding is recorded, when `counts` has how many of a fingerprint are.
+def are_among(findings: Iterable[Finding], counts: Mapping[str, int]) -> list[bool]:
+    """Whether each finding is among those of which `counts` has the number by fingerprint, such as those of a baseline.
 
-    Of more findings with one fingerprint than were recorded, the first ones count as recorded.
+    Of more findings with one fingerprint than `counts` has, the first ones are among them.
     """
     unused_counts = Counter(counts)
     result = []
@@ -134,8 +134,8 @@ def are_recorded(findings: Iterable[Finding], counts: Mapping[str, int]) -> list
 
 
 def new_findings(findings: Sequence[Finding], counts: Mapping[str, int]) -> tuple[Finding, ...]:
-    """The findings that are not recorded, in their order; `counts` are those of `are_recorded`."""
-    flags = are_recorded(findings, counts)
+    """The findings that are not recorded, in their order; `counts` are those of `are_among`."""
+    flags = are_among(findings, counts)
     return tuple(finding for finding, is_recorded in zip(findings, flags, strict=True) if not is_recorded)
 
 

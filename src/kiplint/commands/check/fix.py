@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from kiplint.compat.released import Releases
-from kiplint.engine.baseline import are_recorded
+from kiplint.engine.baseline import are_among
 from kiplint.engine.finding import Finding
 from kiplint.engine.run import Result
 from kiplint.fixes.apply import Regression, fix_set
@@ -140,8 +140,8 @@ def _with_data(schemas: SchemaFiles, data_by_path: Mapping[str, bytes]) -> Schem
 
 
 def _without_fixes(findings: Sequence[Finding], counts_to_leave: Mapping[str, int]) -> list[Finding]:
-    """The findings, without the fix of those to leave: as many of each fingerprint as `counts_to_leave` says."""
-    are_to_leave = are_recorded(findings, counts_to_leave)
+    """The findings; those to leave have no fix. `counts_to_leave` is how many these are, by fingerprint."""
+    are_to_leave = are_among(findings, counts_to_leave)
     return [
         finding.fixed_by(None) if is_to_leave else finding
         for finding, is_to_leave in zip(findings, are_to_leave, strict=True)
