@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kiplint.cli.options import FormOption
 from kiplint.cli.output import present, present_patch
-from kiplint.compat.rollout import WITH_FIELDS
+from kiplint.compat.rollout import MESSAGES_WITH_ID
 from kiplint.compat.tree import make_tree, unparsable_files
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
@@ -208,7 +208,7 @@ def migrate_kip_1313(
     if only and not comma_parts(only):
         raise UsageError("--only names no RPC; leave the option out to change all RPCs")
     only = comma_parts(only)
-    telemetry_names = {rpc_of(message_name) for message_name in WITH_FIELDS}
+    telemetry_names = {rpc_of(message_name) for message_name in MESSAGES_WITH_ID}
 
     def migrate_set(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
         names = {rpc.name for rpc in rpcs}

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, reserved_versions
 from kiplint.compat.tree import require_limits
-from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_of
+from kiplint.model.headers import API_VERSIONS, HEADER_WITH_ID, header_of
 from kiplint.model.layout import Encoding, wire_forms
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet, are_related
@@ -284,7 +284,7 @@ def exchange(client: Side, broker: Side) -> Exchange:
         client_software=fields.issuperset(SOFTWARE),
         cluster_id="ClusterId" in fields,
         node_id="NodeId" in fields,
-        checked=header_of(theirs.request, used) >= WITH_INSTANCE_ID,
+        checked=header_of(theirs.request, used) >= HEADER_WITH_ID,
     )
 
 
@@ -343,7 +343,7 @@ def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreem
     request_header, response_header = ours.headers(version)
     if status == "agreed" and (request_header, response_header) != theirs.headers(version):
         status = "header-differs"
-    elif status == "agreed" and opening.checked and request_header < WITH_INSTANCE_ID:
+    elif status == "agreed" and opening.checked and request_header < HEADER_WITH_ID:
         status = "agreed" if api_key in (API_VERSIONS, SASL_HANDSHAKE) else "refused"
     is_deprecated = version in ours.request.deprecated | theirs.request.deprecated
     return Agreement(broker.name, offered, version, request_header, response_header, status, is_deprecated, differing)
@@ -388,7 +388,7 @@ def _rpc_row(api_key: int, client: Side, brokers: Sequence[Side], exchanges: Seq
         chosen=chosen,
         request_header=request_header,
         response_header=response_header,
-        instance_id=request_header is not None and request_header >= WITH_INSTANCE_ID,
+        instance_id=request_header is not None and request_header >= HEADER_WITH_ID,
         deprecated=any(agreement.deprecated for agreement in agreements),
         message="; ".join(notes),
         brokers=tuple(agreements),

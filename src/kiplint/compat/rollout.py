@@ -21,12 +21,12 @@ from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Location, Severity, Violation, location_of, message_of
 from kiplint.engine.rule import Level, Rule
 from kiplint.engine.ruleset import RuleSet, matches
-from kiplint.model.headers import WITH_INSTANCE_ID, header_map, header_of
+from kiplint.model.headers import HEADER_WITH_ID, header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet, are_related
 from kiplint.text.words import join_words
 
-WITH_FIELDS: Final = frozenset(
+MESSAGES_WITH_ID: Final = frozenset(
     {"GetTelemetrySubscriptionsRequest", "GetTelemetrySubscriptionsResponse", "PushTelemetryRequest"}
 )
 """The messages with a client instance id of their own, until the header carries it."""
@@ -234,9 +234,9 @@ class _Rollout:
             bump = f"bump it to {max(highest_in_base, latest) + 1} with header {self.header}"
             text = f"the latest version of {rpc.name} ({latest}) uses header {header}; {bump}"
             key = "headerVersions" if request.declares_headers else "validVersions"
-        elif header >= WITH_INSTANCE_ID and not self.head.request_header:
+        elif header >= HEADER_WITH_ID and not self.head.request_header:
             text = f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
-        elif header >= WITH_INSTANCE_ID and self.header_violation:
+        elif header >= HEADER_WITH_ID and self.header_violation:
             return _wrong(row, self.header_violation, f"it uses header {header}, but ")
         elif not offered_versions or header_of(request, offered_versions.highest) < self.header:
             status, key = "unstable", "latestVersionUnstable"

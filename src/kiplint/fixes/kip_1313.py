@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from kiplint.compat.rollout import INSTANCE_ID, WITH_FIELDS, rollout
+from kiplint.compat.rollout import INSTANCE_ID, MESSAGES_WITH_ID, rollout
 from kiplint.fixes.apply import CheckedFiles
 from kiplint.fixes.edits import MessageEdits, map_text
 from kiplint.fixes.migration import (
-    HEADER,
+    REQUEST_HEADER,
     Migration,
     MigrationRow,
     State,
@@ -25,7 +25,7 @@ from kiplint.fixes.migration import (
     why_no_new_version,
 )
 from kiplint.model.headers import (
-    WITH_INSTANCE_ID,
+    HEADER_WITH_ID,
     HeaderMap,
     derived_header,
     derived_map,
@@ -70,9 +70,11 @@ def unmet_goals(before: CheckedFiles, after: CheckedFiles) -> Iterator[tuple[str
     """
     new_set = after.tree.sets[""]
     failing_rows = [row for row in rollout(new_set, before.tree.sets[""]) if row.status in ("wrong", "missing")]
-    header_rows = [row for row in failing_rows if row.message_name == HEADER]  # those that fail for RequestHeader
+    header_rows = [
+        row for row in failing_rows if row.message_name == REQUEST_HEADER
+    ]  # those that fail for RequestHeader
     if header_rows:
-        yield HEADER, header_rows[0].message
+        yield REQUEST_HEADER, header_rows[0].message
     for row in failing_rows:
         yield row.name, "RequestHeader is first" if row in header_rows else row.message
 
@@ -85,13 +87,13 @@ def unmet_goals(before: CheckedFiles, after: CheckedFiles) -> Iterator[tuple[str
 
 def _migrate_request_header(message: Message | None) -> Migration:
     """Add version 3 and ClientInstanceId to RequestHeader, `message`, if it lacks them."""
-    version = WITH_INSTANCE_ID
+    version = HEADER_WITH_ID
     before = str(message.valid) if message else ""
     if message is None or not message.valid or message.valid.highest < version - 1:
         note = "RequestHeader is not among the files: give it version 3 with ClientInstanceId"
         if message:
             note = f"RequestHeader has versions {before}: version {version} does not follow them"
-        return Migration(rows=(MigrationRow(HEADER, -1, "left", before, before, look=(note,)),))
+        return Migration(rows=(MigrationRow(REQUEST_HEADER, -1, "left", before, before, look=(note,)),))
 
     edits = MessageEdits(message)
     document = edits.document
@@ -108,7 +110,7 @@ def _migrate_request_header(message: Message | None) -> Migration:
         edits.actions.append(INSTANCE_ID)
     after = str(VersionRange.of(message.valid.lowest, max(version, message.valid.highest)))
     state: State = "migrated" if edits.edits else "unchanged"
-    row = MigrationRow(HEADER, -1, state, before, after, done=tuple(edits.actions))
+    row = MigrationRow(REQUEST_HEADER, -1, state, before, after, done=tuple(edits.actions))
     return Migration(file_edits([edits]), (row,))
 
 
@@ -125,7 +127,7 @@ def _migrate_rpc(rpc: Rpc) -> Migration:
     if obstacle or request is None or response is None:
         return migration_of(rpc, "left", notes=[obstacle])
 
-    uses_header = header_of(request, request.valid.highest) >= WITH_INSTANCE_ID and request.declares_headers
+    uses_header = header_of(request, request.valid.highest) >= HEADER_WITH_ID and request.declares_headers
     changes_unstable = request.unstable and not uses_header
     version = request.valid.highest if uses_header or request.unstable else request.valid.highest + 1
     version = max(version, response.valid.highest)
@@ -133,7 +135,7 @@ def _migrate_rpc(rpc: Rpc) -> Migration:
     request_edits, response_edits = MessageEdits(request), MessageEdits(response)
     for edits in (request_edits, response_edits):
         message = edits.message
-        header = WITH_INSTANCE_ID if message is request else None
+        header = HEADER_WITH_ID if message is request else None
         if message.valid.highest < version or changes_unstable:
             _change_version(edits, version, header)
             if header is None and version not in message.flexible:  # the response becomes flexible
@@ -166,7 +168,7 @@ def _change_version(edits: MessageEdits, version: int, header: int | None) -> No
     text = " and ".join(parts) or f"is the same as version {message.valid.highest}"
     comment = f"Version {version} {text} (KIP-1313)."
     if message.valid.highest < version:
-        ending_fields = [INSTANCE_ID] if message.name in WITH_FIELDS else []
+        ending_fields = [INSTANCE_ID] if message.name in MESSAGES_WITH_ID else []
         add_version(edits, version, comment, ending_fields=ending_fields)
     elif parts:
         edits.put_comment(comment)
@@ -175,7 +177,7 @@ def _change_version(edits: MessageEdits, version: int, header: int | None) -> No
 def _remove_id(edits: MessageEdits, version: int) -> bool:
     """Let ClientInstanceId of a telemetry message end before a version; return whether the version before has it."""
     message = edits.message
-    field = message.by_name.get(INSTANCE_ID) if message.name in WITH_FIELDS else None
+    field = message.by_name.get(INSTANCE_ID) if message.name in MESSAGES_WITH_ID else None
     if field is None or version - 1 not in field.versions:
         return False
     if version in field.versions:

@@ -121,7 +121,7 @@ def rpc_names(schemas: SchemaSet) -> dict[str, str]:
     """By path of a request or a response the name of its RPC, such as `Fetch`; by path of RequestHeader that name."""
     names = {path: rpc.name for rpc in client_rpcs(schemas) for path in files_of(rpc)}
     if schemas.request_header:
-        names[schemas.request_header.file] = HEADER
+        names[schemas.request_header.file] = REQUEST_HEADER
     return names
 
 
@@ -249,7 +249,7 @@ def declared_map(message: Message) -> HeaderMap | None:
 
 
 MAX_REASONS: Final = 5
-HEADER: Final = "RequestHeader"
+REQUEST_HEADER: Final = "RequestHeader"
 NOTHING: Final = "no RPC can be migrated, so nothing is"
 """Why headers are not declared either."""
 
@@ -287,7 +287,7 @@ def verify(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal 
             notices[names_by_path[regression.path]].append(str(regression))
 
     schemas = after.tree.sets[""]
-    messages = {HEADER: schemas.request_header, **{rpc.name: rpc.request for rpc in client_rpcs(schemas)}}
+    messages = {REQUEST_HEADER: schemas.request_header, **{rpc.name: rpc.request for rpc in client_rpcs(schemas)}}
     rows: list[MigrationRow] = []
     for row in migration.rows:
         message = messages.get(row.name)
@@ -331,7 +331,7 @@ def _refuse_rpcs(
     edited_names = {names_by_path[file.path] for file in migration.files}.intersection(names)
     if other_errors:
         return dict.fromkeys(edited_names, other_errors)
-    migrated_names = {name for name, state in states.items() if state == "migrated" and name != HEADER}
+    migrated_names = {name for name, state in states.items() if state == "migrated" and name != REQUEST_HEADER}
     if migrated_names and migrated_names.isdisjoint(edited_names):
         return {name: [NOTHING] for name in edited_names}
     return {}

@@ -106,7 +106,7 @@ def header_ranges_of(message: Message) -> tuple[HeaderRange, ...]:
 
 CONTROLLED_SHUTDOWN, API_VERSIONS = 7, 18
 """The API keys with headers of their own, as Kafka's generator has them."""
-WITH_INSTANCE_ID = 3
+HEADER_WITH_ID = 3
 """The first request header with ClientInstanceId (KIP-1313, "Request Header")."""
 
 HeaderMap = tuple[tuple[VersionRange, int], ...]

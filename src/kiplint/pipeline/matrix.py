@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kiplint.compat.negotiation import Side, agree, broker_side, client_side, exchange, is_trouble
 from kiplint.compat.roles import is_between_nodes
 from kiplint.compat.tree import make_tree
-from kiplint.model.headers import WITH_INSTANCE_ID
+from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.pipeline.changes import files_by_root, texts_of
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.rows import Row, map_cogroups
@@ -69,6 +69,6 @@ def negotiate_cells(client: Side, broker: Side) -> Iterator[Row]:
             "lowest": common.lowest if common else None,
             "highest": common.highest if common else None,
             **asdict(agreement),
-            "instance_id": (agreement.request_header or 0) >= WITH_INSTANCE_ID,
+            "instance_id": (agreement.request_header or 0) >= HEADER_WITH_ID,
             "in_trouble": is_trouble(agreement.status, between_nodes=is_between_nodes(key, name)),
         }

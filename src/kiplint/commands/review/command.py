@@ -50,7 +50,7 @@ from kiplint.compat.tree import Tree, load, load_base, make_tree, unparsable_fil
 from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.rule import Breaks
-from kiplint.model.headers import WITH_INSTANCE_ID
+from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.render.report import FindingsSummary, Report, Status, Verdict, at_least, written_by
 from kiplint.sources.git import home_of, is_unborn
 from kiplint.sources.schema_files import NothingThereError, SourceError
@@ -238,7 +238,7 @@ class ReviewResult(Report, frozen=True):
             released=self.released,
             findings=self.findings,
             additions=self.additions,
-            rollout=rollout_document(self.rollout, WITH_INSTANCE_ID) if self.rollout else UNSET,
+            rollout=rollout_document(self.rollout, HEADER_WITH_ID) if self.rollout else UNSET,
             summary=ReviewSummary(
                 **self.numbers,
                 older=self.older,
@@ -397,11 +397,11 @@ def _rollout(comparison: Comparison, configuration: Configuration, when: Rollout
     declares_headers = any(b'"headerVersions"' in data for data in comparison.new_sources.values())
     if when == "never" or (when == "auto" and not declares_headers):
         return ()
-    rules = rollout_rules(WITH_INSTANCE_ID, configuration.config, configuration.rules().all_rules)
+    rules = rollout_rules(HEADER_WITH_ID, configuration.config, configuration.rules().all_rules)
     return tuple(
         row
         for before, after in comparison.trees
-        for row in rollout_of_trees(after, before, WITH_INSTANCE_ID, rules, comparison.releases)
+        for row in rollout_of_trees(after, before, HEADER_WITH_ID, rules, comparison.releases)
     )
 
 

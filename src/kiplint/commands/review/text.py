@@ -10,7 +10,7 @@ from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write
 from kiplint.commands.review.command import Entry, ReviewResult
 from kiplint.compat.classify import GRAVE
 from kiplint.compat.rollout import closing
-from kiplint.model.headers import WITH_INSTANCE_ID
+from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import fold, title, width_of
 from kiplint.render.text import excerpt, split, write_fixable
@@ -36,7 +36,7 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     write_finding_rows(rows, out, color=color)
     write_rows(result.additions, out, color=color)
     if result.rollout:
-        lines = fold(f"  {closing(result.rollout, WITH_INSTANCE_ID)}", width)
+        lines = fold(f"  {closing(result.rollout, HEADER_WITH_ID)}", width)
         out.write("\n".join([title("KIP-1313", color), *lines, "\n"]))
     if result.findings or result.additions:
         hint = " `kiplint explain RULE` explains a rule." if entries or result.additions else ""
@@ -66,7 +66,7 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     out.write(_more(len(result.additions) - most_additions, "change"))
 
     if result.rollout:
-        sentence = closing(result.rollout, WITH_INSTANCE_ID)
+        sentence = closing(result.rollout, HEADER_WITH_ID)
         out.write(f"\nKIP-1313: {inline(sentence)} `kiplint rollout` lists the RPCs.\n")
 
 
