@@ -99,7 +99,7 @@ def count_reports(rule: Rule, old: Messages, new: Messages) -> int:
     if rule.spec.each != "change":
         findings = check_set(inputs(new), rules_of(Config(select=["default", rule.id]))).findings
         return sum(finding.rule == rule.id for finding in findings)
-    active = replace(rule, severity=rule.severity_on)
+    active = replace(rule, severity=rule.active_severity)
     before, after = (make_tree("", [("", [(file.path, file.data) for file in inputs(side)])]) for side in (old, new))
     return len(changes_between(RuleSet([active], [active]), before, after))
 

@@ -141,7 +141,7 @@ def _properties(requirement: FieldRequirement) -> dict[str, object]:
 
 
 def _level(rule: Rule) -> str:
-    return f"off ({rule.severity_on} when selected)" if rule.severity == "off" else rule.severity
+    return f"off ({rule.active_severity} when selected)" if rule.severity == "off" else rule.severity
 
 
 def _params(rule: Rule) -> str:

@@ -148,7 +148,7 @@ def test_one_entry_for_a_cause(checkout: Path) -> None:
 def test_unsafe_fixes_are_left_to_check(checkout: Path) -> None:
     write(checkout, things(OLD, SIZE | TAGGED | {"versions": "0-4"}))
     step = "`kiplint check --changed-since HEAD --fix --unsafe-fixes`"
-    assert review(base="HEAD").fixable == f"1 to fix and review with {step}."
+    assert review(base="HEAD").fix_hint == f"1 to fix and review with {step}."
     names = ("check", "schemas", "--changed-since", "HEAD", "--fix", "--unsafe-fixes")
     assert kiplint(*names, cwd=checkout).code == 0
     assert entries() == []
@@ -160,7 +160,7 @@ def test_only_what_the_change_brought_is_fixed(checkout: Path) -> None:
     commit(checkout, {"schemas/OldResponse.json": definition_of("Response", old, name="Old", key=2), **things(OLD)})
     write(checkout, things(OLD, sizes))
     before = (checkout / "schemas/OldResponse.json").read_bytes()
-    assert review(base="HEAD").fixable == "1 fixable with `kiplint review --fix`."
+    assert review(base="HEAD").fix_hint == "1 fixable with `kiplint review --fix`."
     assert [entry.rule for entry in review(base="HEAD", fix=True).findings] == []
     assert b'"[]int64"' in file.read_bytes()
     assert (checkout / "schemas/OldResponse.json").read_bytes() == before

@@ -11,7 +11,7 @@ from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Finding
 from kiplint.engine.packs import shipped
 from kiplint.engine.rule import PackSpec
-from kiplint.engine.run import Scopes, check_both, check_set, scopes_of
+from kiplint.engine.run import Scopes, check_by_scope, check_set, scopes_of
 from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.decode import blank_comments
 from tools import definition, field
@@ -29,11 +29,11 @@ def rules() -> Scopes:
 
 
 def alone(files: Files, rules: Scopes) -> list[Finding]:
-    return [finding for file in files for finding in check_both([file], {file[0]}, rules)[0]]
+    return [finding for file in files for finding in check_by_scope([file], {file[0]}, rules)[0]]
 
 
 def assert_equal(files: Files, rules: Scopes) -> None:
-    parts = [*alone(files, rules), *check_both(files, set(), rules)[1]]
+    parts = [*alone(files, rules), *check_by_scope(files, set(), rules)[1]]
     whole = check_set([SchemaFile(*file) for file in files], rules.whole).findings
     assert sorted(parts, key=repr) == sorted(whole, key=repr)
 
@@ -75,8 +75,8 @@ def test_every_shipped_rule_states_its_scope() -> None:
 @pytest.mark.parametrize("fresh", [{"XRequest.json", "XResponse.json"}, {"XResponse.json"}])
 def test_one_reading_tells_both_parts_apart(rules: Scopes, second: bytes, fresh: set[str]) -> None:
     files = [("XRequest.json", REQUEST), ("XResponse.json", second)]
-    by_itself, together = check_both(files, fresh, rules)
+    by_itself, together = check_by_scope(files, fresh, rules)
     assert by_itself == alone([file for file in files if file[0] in fresh], rules)
-    assert together == check_both(files, set(), rules)[1]
+    assert together == check_by_scope(files, set(), rules)[1]
     assert together
     assert_equal(files, rules)

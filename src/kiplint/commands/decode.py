@@ -138,7 +138,7 @@ class DecodeResult(RunResult, frozen=True):
     """The bodies and frames, in order."""
 
     command = "decode"
-    listing = "frames"
+    list_attribute = "frames"
     renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.decode:write"}
 
     @property

@@ -112,7 +112,7 @@ def _examples(rule: Rule, folder: Path, color: bool) -> Iterator[str]:
 
 def check_example(rule: Rule, folder: Path) -> Result:
     """Check the set in a directory with one rule alone, even if it is off by default; paths are file names."""
-    active = replace(rule, severity=rule.severity_on)
+    active = replace(rule, severity=rule.active_severity)
     inputs = [SchemaFile(file.name, file.read_bytes()) for file in sorted(folder.glob("*.json"))]
     return check_set(inputs, RuleSet([active], [active]))
 

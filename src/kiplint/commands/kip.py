@@ -333,4 +333,4 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
         if changes:
             out.write(title("What it changes", color) + "\n\n")
             write_changes(changes, result.sources, out, color=color)
-    out.write(f"{result.headline}{result.unlisted}\n")
+    out.write(f"{result.headline}{result.unlisted_hint}\n")

@@ -82,7 +82,7 @@ class RolloutResult(Report, frozen=True, kw_only=True):
         "text": "kiplint.commands.rollout:write",
         "markdown": "kiplint.commands.rollout:write_markdown",
     }
-    listing = "rpcs"
+    list_attribute = "rpcs"
     headed = True
 
     closing = ""

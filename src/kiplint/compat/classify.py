@@ -229,7 +229,7 @@ def run_example(rule: Rule, folder: Path) -> tuple[list[ChangeFinding], Tree, Tr
 
     Also the two trees; paths begin with `old/` or `new/`.
     """
-    active_rule = replace(rule, severity=rule.severity_on)
+    active_rule = replace(rule, severity=rule.active_severity)
     old, new = (_example_tree(folder, name) for name in ("old", "new"))
     changes = compare_trees(old, new)
     classified_changes = classify(changes, RuleSet([active_rule], [active_rule]), old.sources, new.sources)

@@ -80,7 +80,7 @@ def rollout_rules(header: int, config: Config | None = None, all_rules: Sequence
         is_ignored = any(matches(selector, rule.id) for selector in config.ignore)
         if rule.spec.rollout and not is_off and not is_ignored:
             params = {name: rollout_params.get(name, value) for name, value in rule.params.items()}
-            active_rules.append(replace(rule, severity=rule.severity_on, params=params))
+            active_rules.append(replace(rule, severity=rule.active_severity, params=params))
     return RuleSet(active_rules, active_rules)
 
 

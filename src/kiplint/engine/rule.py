@@ -166,8 +166,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return f"{self.pack}/{self.spec.id}"
 
     @property
-    def severity_on(self) -> Severity:
-        """The severity of the rule while it runs: one that is off has another severity once it is selected."""
+    def active_severity(self) -> Severity:
+        """The severity of the rule when it runs; for a rule that is off, the one that it gets when it is selected."""
         return self.spec.on if self.severity == "off" else self.severity
 
     @property

@@ -23,8 +23,8 @@ def matches(selector: str, rule_id: str) -> bool:
     return selector in (rule_id, "all") or rule_id.startswith(f"{selector}/") or fnmatchcase(rule_id, selector)
 
 
-def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, frozenset[str]]:
-    """By selector: the ids of the rules that it means. `tags/*` may mean `tags/gap` and `tags/negative`."""
+def rule_ids_by_selector(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, frozenset[str]]:
+    """The ids of the rules that each selector means: for `tags/*` they may be `tags/gap` and `tags/negative`."""
     ids = frozenset(rule_ids)
     names = {"all", *ids, *(rule_id.partition("/")[0] for rule_id in ids)}
     ids_by_selector = {}
@@ -38,8 +38,8 @@ def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, fro
 def select(rules: list[Rule], selectors: Sequence[str], ignored_selectors: Sequence[str]) -> list[Rule]:
     """The rules that are selected and not ignored.
 
-    `default` is every rule that is not off; a pack or a glob means those of its rules, a full id or `all` means
-    rules that are off too, which then have the severity that they name for that.
+    `default` selects every rule that is not off, and a pack or a glob selects its rules that are not off. Only a full
+    id or `all` selects rules that are off too; they get the severity that the rule has for that case.
     """
     for selector in (*selectors, *ignored_selectors):
         check_selector(selector, rules)
@@ -51,7 +51,7 @@ def select(rules: list[Rule], selectors: Sequence[str], ignored_selectors: Seque
             if any(selector == "default" or matches(selector, rule.id) for selector in selectors):
                 selection.append(rule)
         elif rule.id in selectors or "all" in selectors:
-            selection.append(replace(rule, severity=rule.severity_on))
+            selection.append(replace(rule, severity=rule.active_severity))
     return selection
 
 
@@ -174,14 +174,15 @@ class CompiledRule:
 
 
 def _violation_condition(spec: RuleSpec) -> str:
-    """The expression that holds for the elements that violate a rule; empty if all elements that it is about do.
+    """The expression that holds for those elements with `when` that violate the rule; empty if all of them violate it.
 
+    Without `expect`, an element violates the rule if a message fits it: that of the rule, or of one of its cases.
     The brackets close on a new line, because an expression may end in a comment.
     """
     if spec.expect:
         return f"not ({spec.expect}\n)"
-    has_message_for_all = spec.message or not spec.says or not spec.says[-1].when
-    return "" if has_message_for_all else " or ".join(f"({case.when}\n)" for case in spec.says)
+    every_element_violates = spec.message or not spec.says or not spec.says[-1].when
+    return "" if every_element_violates else " or ".join(f"({case.when}\n)" for case in spec.says)
 
 
 def _param(value: Any) -> Any:

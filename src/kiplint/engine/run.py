@@ -245,7 +245,7 @@ def set_violations(schemas: SchemaSet, rules: RuleSet, paths: set[str]) -> Itera
 
 
 class Scopes(NamedTuple):
-    """The rules of a run: all of them, the ids of those that need one definition only, and the others."""
+    """The rules of a run: all of them, the ids of those with scope `file`, and those with scope `set`."""
 
     whole: RuleSet
     file_rule_ids: frozenset[str]
@@ -253,20 +253,19 @@ class Scopes(NamedTuple):
 
 
 def scopes_of(rules: RuleSet) -> Scopes:
-    """The rules of a run by their scope."""
+    """The rules of a run by their scope; a single set shows no changes, so rules about them are in neither scope."""
     file_rule_ids = frozenset(rule.id for rule in rules.rules if rule.spec.scope == "file" and rule.each != "change")
     set_rules = [rule for rule in rules.rules if rule.spec.scope == "set" and rule.each != "change"]
     return Scopes(rules, file_rule_ids, RuleSet(set_rules, rules.all_rules))
 
 
-def check_both(
+def check_by_scope(
     files: Iterable[tuple[str, bytes]], new_paths: set[str], rules: Scopes, fixer: FixFunction | None = None
 ) -> tuple[list[Finding], list[Finding]]:
-    """Check a set, given as pairs of path and bytes, and those of its files by themselves that are new.
+    """The findings in new files of rules with scope `file`, and those of rules with scope `set` in a whole set.
 
-    Returns the findings of the new files by themselves, and those of the set. Files with ignore comments are always
-    checked with the set, because the comments also apply to rules of the set, and their findings count as those of the
-    set.
+    `files` has the path and the bytes of each file of the set. In a file with ignore comments, all findings count as
+    those of the set, because the comments may also ignore rules with scope `set`.
     """
     definitions = [load(path, data) for path, data in files]
     schemas = SchemaSet(_messages(definitions), unparsable_names=_unparsable_names(definitions))
@@ -278,14 +277,14 @@ def check_both(
         *file_violations(definitions, all_paths - paths_for_all_rules, rules.set_rules),
         *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.set_rules, all_paths)),
     ]
-    findings_of_new_files: list[Finding] = []
-    findings_of_set: list[Finding] = []
+    file_findings: list[Finding] = []
+    set_findings: list[Finding] = []
     for finding in _findings_of_files(definitions, violations, rules.whole, fixer):
         if finding.rule in rules.file_rule_ids and finding.path not in paths_with_ignores:
-            findings_of_new_files.append(finding)
+            file_findings.append(finding)
         else:
-            findings_of_set.append(finding)
-    return findings_of_new_files, findings_of_set
+            set_findings.append(finding)
+    return file_findings, set_findings
 
 
 def _at_a_file(violation: Violation, schemas: SchemaSet) -> Violation:

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import RuleSet, matching
+from kiplint.engine.ruleset import RuleSet, rule_ids_by_selector
 from kiplint.limits import DEFINITION_GLOBS
 from kiplint.text.decode import Comment, Problem, blank_comments, comments
 from kiplint.text.lines import Lines
@@ -43,7 +43,7 @@ def apply_ignores(text: str, findings: list[Finding], rules: RuleSet) -> tuple[l
     if not suppressions:
         return findings, problems
     all_selectors = {selector for suppression in suppressions for selector in suppression.selectors}
-    ids_by_selector = matching(all_selectors, (rule.id for rule in rules.all_rules))
+    ids_by_selector = rule_ids_by_selector(all_selectors, (rule.id for rule in rules.all_rules))
     ids_by_target: dict[Target, set[str]] = {}
     for suppression in suppressions:
         ids = ids_by_target.setdefault(suppression.target, set())

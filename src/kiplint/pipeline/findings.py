@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
-from kiplint.engine.run import check_both
+from kiplint.engine.run import check_by_scope
 from kiplint.fixes.fixers import make_fix
 from kiplint.pipeline.changes import batch_of
 from kiplint.pipeline.lake import Lake
@@ -64,7 +64,7 @@ def check_set(tree: str, files: Sequence[Row], rules: Rules) -> Iterator[Row]:
     problem = None
     try:
         contents = [(file["name"], file["data"]) for file in files]
-        file_findings, set_findings = check_both(contents, {*findings_by_file}, rules.scopes, make_fix)
+        file_findings, set_findings = check_by_scope(contents, {*findings_by_file}, rules.scopes, make_fix)
         for finding in file_findings:
             findings_by_file[finding.path].append(finding)
     except (UsageError, RecursionError) as error:

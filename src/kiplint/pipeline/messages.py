@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 
 from kiplint.compat.tree import require_limits
 from kiplint.engine.errors import UsageError
-from kiplint.engine.ruleset import matching
+from kiplint.engine.ruleset import rule_ids_by_selector
 from kiplint.engine.suppression import parse_suppressions
 from kiplint.model.headers import header_map
 from kiplint.model.layout import Layout, intervals, layout, slot_tokens, tokens
@@ -62,7 +62,7 @@ def _suppressed_rules(data: bytes, rules: Rules) -> list[str]:
     """The ids of the rules that the comments of a definition suppress."""
     suppressions, _ = parse_suppressions(decode_text(data))
     selectors = {selector for suppression in suppressions for selector in suppression.selectors}
-    ids_by_selector = matching(selectors, [rule.id for rule in rules.scopes.whole.all_rules])
+    ids_by_selector = rule_ids_by_selector(selectors, [rule.id for rule in rules.scopes.whole.all_rules])
     return sorted(set().union(*ids_by_selector.values()))
 
 

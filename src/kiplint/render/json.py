@@ -17,8 +17,8 @@ def write(result: RunResult, out: TextIO, *, color: bool) -> None:
 
 
 def write_lines(result: RunResult, out: TextIO, *, color: bool) -> None:
-    """Write a line for each item of the document's main list, such as the findings, and nothing else."""
-    for item in getattr(result.document, result.listing):
+    """Write each item of the document's list of that attribute, such as the findings, on a line, and nothing else."""
+    for item in getattr(result.document, result.list_attribute):
         out.write(as_json(item) + "\n")
 
 

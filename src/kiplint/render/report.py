@@ -102,8 +102,8 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     All others are formats of findings, and JSON is the `document`.
     """
 
-    listing: ClassVar[str] = "findings"
-    """The attribute of the document whose items JSON Lines has, an item a line."""
+    list_attribute: ClassVar[str] = "findings"
+    """The attribute of the `document` that is the list whose items JSON Lines writes, an item a line."""
 
     unparsable_are: ClassVar[str] = "left out"
     """What the command does with a file that cannot be read."""
@@ -158,13 +158,13 @@ class Report(RunResult, frozen=True):
 
     @property
     def summary(self) -> dict[str, int]:
-        """The numbers of the run; how much is `left_out` or `older` is there only where it is not 0."""
-        others = {"left_out": len(self.left_out), "older": self.older}
-        return self.numbers | {name: number for name, number in others.items() if number}
+        """The `numbers`, and how many files are `left_out` and how many findings are `older`, if it is not 0."""
+        optional_numbers = {"left_out": len(self.left_out), "older": self.older}
+        return self.numbers | {name: number for name, number in optional_numbers.items() if number}
 
     @property
-    def others(self) -> str:
-        """What is not shown, in words that go behind the number of files; empty when nothing was left out."""
+    def omissions(self) -> str:
+        """`; 2 files that are not definitions: a.json, b.json; 3 older findings not shown`, as far as there are any."""
         older = f"; {plural(self.older, 'older finding')} not shown" if self.older else ""
         if not self.left_out:
             return older
@@ -174,18 +174,18 @@ class Report(RunResult, frozen=True):
 
     @property
     def closing(self) -> str:
-        """`203 files checked, no findings`, for a run that has none; empty where the output says so itself."""
+        """The last line of a run without findings; empty in subclasses whose output says that there are none."""
         return f"{plural(self.files, 'file')} checked, no findings"
 
     @property
     def headline(self) -> str:
         """The numbers in words: `1 error and 2 warnings in 3 files`, or `nothing found in 3 files`."""
-        return f"{tally(self.counts) or 'nothing found'} in {plural(self.files, 'file')}{self.others}"
+        return f"{tally(self.counts) or 'nothing found'} in {plural(self.files, 'file')}{self.omissions}"
 
     @property
     def verdict(self) -> Verdict:
         """The conclusion of the run, for every format that people read."""
-        return Verdict.of(f"{self.headline[:1].upper()}{self.headline[1:]}.", step=self.fixable)
+        return Verdict.of(f"{self.headline[:1].upper()}{self.headline[1:]}.", step=self.fix_hint)
 
     @property
     def fix_commands(self) -> tuple[str, str]:
@@ -193,13 +193,13 @@ class Report(RunResult, frozen=True):
         return "`kiplint check --fix`", "`kiplint check --fix --unsafe-fixes`"
 
     @property
-    def fixable(self) -> str:
-        """How many findings can be fixed, and the commands that do it; empty if nothing can be fixed."""
-        return f"{', '.join(self.fixable_parts.values())}." if self.fixable_parts else ""
+    def fix_hint(self) -> str:
+        """The sentence `2 fixable with ..., 1 more to fix and review with ...`; empty if no finding has a fix."""
+        return f"{', '.join(self.fix_hints.values())}." if self.fix_hints else ""
 
     @property
-    def fixable_parts(self) -> dict[Literal["safe", "unsafe"], str]:
-        """By applicability, if there are such fixes: how many, and what applies them: `2 fixable with ...`."""
+    def fix_hints(self) -> dict[Literal["safe", "unsafe"], str]:
+        """For each applicability of the fixes: how many findings have one, and the command: `2 fixable with ...`."""
         counts = Counter(finding.fix.applicability for finding in self.findings if finding.fix)
         command_for_safe, command_for_all = self.fix_commands
         parts: dict[Literal["safe", "unsafe"], str] = {}
@@ -211,8 +211,8 @@ class Report(RunResult, frozen=True):
         return parts
 
     @property
-    def unlisted(self) -> str:
-        """`; --all lists the infos`, where text only counts them; empty where it lists everything."""
+    def unlisted_hint(self) -> str:
+        """`; --all lists the infos`, if there are infos that text only counts; empty if text lists every finding."""
         return "" if all(map(self.is_listed, self.findings)) else "; --all lists the infos"
 
     def is_listed(self, finding: Finding) -> bool:

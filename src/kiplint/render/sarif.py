@@ -28,7 +28,7 @@ PROBLEMS: dict[Severity, str] = {"error": "error", "warning": "warning", "info":
 
 def descriptor(rule: Rule) -> dict[str, Any]:
     """The `reportingDescriptor` of a rule, which code scanning shows beside its findings."""
-    severity = rule.severity_on
+    severity = rule.active_severity
     paragraphs = [rule.spec.why, *([f"Source: {rule.source}"] if rule.source else [])]
     explain = f"kiplint explain {rule.id}"
     explanation = "shows a wrong and a right example, and how to ignore it."

@@ -30,31 +30,31 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the findings, errors first, and, when there are any, lines that count them."""
     width = width_of(out)
     findings = rank(filter(report.is_listed, report.findings))
-    with_excerpt, others = split(findings, lambda finding: finding.severity == "error")
+    with_excerpt, others = split_for_excerpts(findings, lambda finding: finding.severity == "error")
     if out.isatty() and not report.whole:
         with_excerpt, others = with_excerpt[:MOST_ON_TERMINAL], with_excerpt[MOST_ON_TERMINAL:] + others
     for finding in with_excerpt:
         out.write(excerpt(finding, report.sources.get(finding.path), color, width) + "\n")
     write_rows(others, out, color=color)
     if report.findings:
-        files = f"{plural(report.files, 'file')}{report.others}"
+        files = f"{plural(report.files, 'file')}{report.omissions}"
         hint = " `kiplint explain RULE` explains a rule." if findings else ""
-        total = fold(f"Found {tally(report.counts)} in {files}{report.unlisted}.{hint}", width)
+        total = fold(f"Found {tally(report.counts)} in {files}{report.unlisted_hint}.{hint}", width)
         out.write("\n".join(total) + "\n")
-    write_fixable(report, out)
+    write_fix_hints(report, out)
 
 
-def write_fixable(report: Report, out: TextIO) -> None:
-    """Write `[*] 2 fixable with ..., [?] 1 more to fix ...`, each number behind the mark of its findings."""
-    parts = [FIX_MARKS[applicability] + text for applicability, text in report.fixable_parts.items()]
+def write_fix_hints(report: Report, out: TextIO) -> None:
+    """Write `[*] 2 fixable with ..., [?] 1 more to fix and review with ...`; `[*]` and `[?]` also mark the findings."""
+    parts = [FIX_MARKS[applicability] + text for applicability, text in report.fix_hints.items()]
     if parts:
         out.write(f"{', '.join(parts)}.\n")
 
 
-def split(
+def split_for_excerpts(
     findings: Sequence[AnyFinding], is_serious: Callable[[AnyFinding], bool]
 ) -> tuple[list[AnyFinding], list[AnyFinding]]:
-    """The findings to show with their lines, which are the serious ones, and the others; few ones are all shown so."""
+    """The findings to show with an excerpt, which are the serious ones, or all if they are few; and the others."""
     if len(findings) <= MOST_EXCERPTS:
         return list(findings), []
     serious_findings = [finding for finding in findings if is_serious(finding)]

@@ -144,7 +144,7 @@ class DiffResult(Report, frozen=True):
 
     command = "diff"
     renderers = written_by("diff", "text", "markdown", "html")
-    listing = "changes"
+    list_attribute = "changes"
 
     @property
     def changes(self) -> tuple[ChangeFinding, ...]:

@@ -213,15 +213,15 @@ class ReviewResult(Report, frozen=True):
         counts = tally(self.counts) or "no findings"
         breaks = f": {breaks_of_counts(self.breaks)}" if self.breaks else ""
         base = f", compared with {self.base}" if self.base else ""
-        sentence = f"{counts} in {plural(self.files, 'file')}{base}{breaks}{self.others}{self.unlisted}."
-        return Verdict.of(sentence, step=self.fixable)
+        sentence = f"{counts} in {plural(self.files, 'file')}{base}{breaks}{self.omissions}{self.unlisted_hint}."
+        return Verdict.of(sentence, step=self.fix_hint)
 
     @property
-    def others(self) -> str:
+    def omissions(self) -> str:
         """`; 2 changes that break nothing; 1 older finding not shown`: what the verdict counts behind the findings."""
         verb = "breaks" if len(self.additions) == 1 else "break"
         additions = f"; {plural(len(self.additions), 'change')} that {verb} nothing" if self.additions else ""
-        return additions + super().others
+        return additions + super().omissions
 
     @property
     def fix_commands(self) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from kiplint.compat.rollout import closing
 from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import fold, title, width_of
-from kiplint.render.text import excerpt, split, write_fixable
+from kiplint.render.text import excerpt, split_for_excerpts, write_fix_hints
 from kiplint.render.text import write_rows as write_finding_rows
 from kiplint.text.words import plural
 
@@ -26,7 +26,7 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     """Write the entries, and what is added; nothing when nothing changed."""
     width = width_of(out)
     entries = [entry for entry in result.findings if result.is_listed(entry)]
-    excerpts, rows = split(entries, lambda entry: entry.severity == "error" or entry.breaks in GRAVE)
+    excerpts, rows = split_for_excerpts(entries, lambda entry: entry.severity == "error" or entry.breaks in GRAVE)
     for entry in excerpts:
         out.write(excerpt(entry, result.sources.get(entry.path), color, width).rstrip() + "\n")
         for line in _also(entry):
@@ -41,7 +41,7 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     if result.findings or result.additions:
         hint = " `kiplint explain RULE` explains a rule." if entries or result.additions else ""
         out.write("\n".join(fold(result.verdict.sentence + hint, width)) + "\n")
-    write_fixable(result, out)
+    write_fix_hints(result, out)
 
 
 def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
