@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.versions import ALL, MAX_VERSION, NONE, InvalidRange, VersionRange, boundaries
+from kiplint.versions import ALL, MAX_VERSION, NONE, InvalidRange, VersionRange, uniform_parts
 
 UNIVERSE = range(16)
 LAST = UNIVERSE[-1]
@@ -101,7 +101,7 @@ def test_pickles(versions: VersionRange) -> None:
 
 @given(st.lists(ranges, max_size=4), ranges)
 def test_boundaries(cutting: list[VersionRange], within: VersionRange) -> None:
-    parts = list(boundaries(cutting, within))
+    parts = list(uniform_parts(cutting, within))
     assert [version for interval in parts for version in sorted(members(interval))] == sorted(members(within))
     for interval in parts:
         assert len(interval.intervals) == 1
@@ -113,9 +113,9 @@ def test_boundaries(cutting: list[VersionRange], within: VersionRange) -> None:
 
 def test_boundaries_of_a_message() -> None:
     cutting = [VersionRange.parse("2+"), VersionRange.parse("0-3"), NONE, ALL]
-    assert [str(boundary) for boundary in boundaries(cutting, VersionRange.parse("1-8"))] == ["1", "2-3", "4-8"]
-    assert list(boundaries(cutting, NONE)) == []
-    assert [str(boundary) for boundary in boundaries([], ALL)] == ["0+"]
+    assert [str(part) for part in uniform_parts(cutting, VersionRange.parse("1-8"))] == ["1", "2-3", "4-8"]
+    assert list(uniform_parts(cutting, NONE)) == []
+    assert [str(part) for part in uniform_parts([], ALL)] == ["0+"]
 
 
 @given(bounds, bounds | st.just(MAX_VERSION))

@@ -137,7 +137,7 @@ class VersionRange:
         return f"VersionRange({str(self)!r})"
 
 
-def boundaries(ranges: Iterable[VersionRange], within: VersionRange) -> Iterator[VersionRange]:
+def uniform_parts(ranges: Iterable[VersionRange], within: VersionRange) -> Iterator[VersionRange]:
     """Cut `within` into the largest ranges on which membership in each of `ranges` is constant, lowest first.
 
     For the ranges `2+` and `4+`, `0-5` is cut into `0-1`, `2-3` and `4-5`.

@@ -17,7 +17,7 @@ from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot_tokens, tokens, unfolded_size
 from kiplint.model.layout import slot as slot_of
-from kiplint.versions import ALL, NONE, VersionRange, boundaries
+from kiplint.versions import ALL, NONE, VersionRange, uniform_parts
 
 
 def version_changes(both: Both, containers: Sequence[ContainerPair], versions: VersionRange) -> Iterator[Change]:
@@ -47,7 +47,7 @@ def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) 
     ranges = [entry.versions for message in both for entry in message.header_ranges]
     changed_versions: dict[int, VersionRange] = {}  # by new header
     old_headers: defaultdict[int, list[str]] = defaultdict(list)  # by new header, each once
-    for versions in boundaries([old.flexible, new.flexible, VersionRange.of(0, 0), *ranges], common):
+    for versions in uniform_parts([old.flexible, new.flexible, VersionRange.of(0, 0), *ranges], common):
         old_header, new_header = header_of(old, versions.lowest), header_of(new, versions.lowest)
         if old_header == new_header or min(old_header, new_header) < 0:  # -1: a declared map without the version
             continue
@@ -150,7 +150,7 @@ def _field_changes(both: Both, containers: Iterable[ContainerPair], common: Vers
     remaining_fields: int = 2 * UNFOLDED_FIELDS
     for pair in containers:
         ranges = {*_ranges_below(pair.old), *_ranges_below(pair.new)}
-        intervals = list(boundaries(ranges, pair.old_versions & pair.new_versions & common))
+        intervals = list(uniform_parts(ranges, pair.old_versions & pair.new_versions & common))
         for container in (pair.old, pair.new):
             size, _ = unfolded_size(container, max(remaining_fields, 0))
             remaining_fields -= len(intervals) * size

@@ -22,7 +22,7 @@ from kiplint.model.schemas import are_related, is_same, partner
 from kiplint.sources.git import is_revision, open_repository, version_key, version_tags
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.words import first_of, is_glob, plural
-from kiplint.versions import NONE, VersionRange, boundaries
+from kiplint.versions import NONE, VersionRange, uniform_parts
 
 
 class VersionGroup(NamedTuple):
@@ -165,7 +165,7 @@ def _groups_of_release(old: Message | None, new: Message, holder: VersionGroup) 
     messages = [message for message in (old, new, former) if message]
     require_limits(*messages)
     ranges = [versions for message in messages for versions in (message.valid, *wire_ranges(message))]
-    for versions in boundaries(ranges, holder.versions & new.valid):
+    for versions in uniform_parts(ranges, holder.versions & new.valid):
         other_forms = _form(new, versions.lowest), _form(former, versions.lowest)
         if old and versions <= old.valid and _form(old, versions.lowest) in other_forms:
             yield VersionGroup("released", old, versions)

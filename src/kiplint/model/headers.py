@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kiplint.model.spec import escape, required_range, value_or
-from kiplint.versions import ALL, MAX_VERSION, NONE, VersionRange, boundaries
+from kiplint.versions import ALL, MAX_VERSION, NONE, VersionRange, uniform_parts
 
 if TYPE_CHECKING:
     from kiplint.model.message import Message
@@ -143,7 +143,7 @@ def derived_header(message: Message, version: int, flexible: VersionRange | None
 def header_map(message: Message) -> HeaderMap:
     """The header versions of the valid versions, as ranges on which they are constant."""
     ranges = [message.flexible, VersionRange.of(0, 0), *(entry.versions for entry in message.header_ranges)]
-    return _merge((part, header_of(message, part.lowest)) for part in boundaries(ranges, message.valid))
+    return _merge((part, header_of(message, part.lowest)) for part in uniform_parts(ranges, message.valid))
 
 
 def derived_map(message: Message) -> HeaderMap:
@@ -151,7 +151,7 @@ def derived_map(message: Message) -> HeaderMap:
 
     Retired versions are in the map too, and those to come: the map is the whole history.
     """
-    parts = boundaries([message.flexible, VersionRange.of(0, 0)], ALL)
+    parts = uniform_parts([message.flexible, VersionRange.of(0, 0)], ALL)
     return _merge((part, derived_header(message, part.lowest)) for part in parts)
 
 

@@ -16,8 +16,8 @@ from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS, Limit
 from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import header_map
 from kiplint.model.message import Message
-from kiplint.model.types import SIZED, WIDTHS
-from kiplint.versions import VersionRange, boundaries
+from kiplint.model.types import LENGTH_PREFIXED, WIDTHS
+from kiplint.versions import VersionRange, uniform_parts
 
 
 class Slot(msgspec.Struct, frozen=True):
@@ -67,7 +67,7 @@ def intervals(message: Message) -> tuple[VersionRange, ...]:
     """The largest ranges of valid versions on which the names and encodings of fields do not change, lowest first."""
     merged: list[VersionRange] = []
     previous_rows: list[tuple[int, str, str, str]] = []
-    for versions in boundaries(_layout_ranges(message), message.valid):
+    for versions in uniform_parts(_layout_ranges(message), message.valid):
         rows = list(lines(layout(message, versions.lowest)))
         is_adjacent = bool(merged) and merged[-1].highest + 1 == versions.lowest
         if is_adjacent and rows == previous_rows:
@@ -81,7 +81,7 @@ def intervals(message: Message) -> tuple[VersionRange, ...]:
 def headed_intervals(message: Message) -> tuple[VersionRange, ...]:
     """The largest ranges of valid versions on which neither the layout changes nor the header in front of it."""
     header_versions = [versions for versions, _ in header_map(message)] if message.is_rpc else []
-    return tuple(boundaries([*intervals(message), *header_versions], message.valid))
+    return tuple(uniform_parts([*intervals(message), *header_versions], message.valid))
 
 
 def layout(
@@ -141,7 +141,7 @@ def exceeded_limit(message: Message) -> Limit | None:
         return UNFOLDED_LEVELS
     most_layouts = message.valid.highest + 1
     if fields * most_layouts > UNFOLDED_FIELDS:  # only then it is worth the time to count the different layouts
-        fields *= max(len(list(boundaries(_layout_ranges(message), message.valid))), 1)
+        fields *= max(len(list(uniform_parts(_layout_ranges(message), message.valid))), 1)
     return UNFOLDED_FIELDS if fields > UNFOLDED_FIELDS else None
 
 
@@ -173,7 +173,7 @@ def slot_tokens(slot: Slot, *, plain: bool = False) -> Tokens:
 
 def _primitive_token(kind: str, compact: bool, nullable: bool) -> str | tuple[str, bool]:
     """Equal for equal bytes: a fixed-size type, or the kind of length before the bytes and whether null is possible."""
-    if kind not in SIZED:
+    if kind not in LENGTH_PREFIXED:
         return kind
     if compact:  # the length is one unsigned varint whatever it counts
         return ("compact", nullable)
@@ -205,7 +205,7 @@ def wire_ranges(message: Message) -> list[VersionRange]:
 
 def wire_forms(message: Message) -> Iterator[tuple[VersionRange, Encoding]]:
     """The encoding of each range of valid versions on which nothing changes, lowest first."""
-    for versions in boundaries(wire_ranges(message), message.valid):
+    for versions in uniform_parts(wire_ranges(message), message.valid):
         yield versions, encoding(layout(message, versions.lowest))
 
 
@@ -242,7 +242,7 @@ def width(slot: Slot) -> str:
 def describe(slot: Slot) -> str:
     """The encoding in words: `compact nullable string`, `array of int32`, `nullable struct`."""
     words: list[str] = []
-    if slot.compact and (slot.array or slot.kind in SIZED):
+    if slot.compact and (slot.array or slot.kind in LENGTH_PREFIXED):
         words.append("compact")
     if slot.nullable:
         words.append("nullable")

@@ -13,9 +13,9 @@ from kiplint.text.words import nearest
 
 WIDTHS = {"bool": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8, "float64": 8, "uuid": 16}
 """The primitives of a fixed size, and their bytes."""
-SIZED = ("string", "bytes", "records")
+LENGTH_PREFIXED = ("string", "bytes", "records")
 """The primitives that are written after their length."""
-PRIMITIVES = frozenset({*WIDTHS, *SIZED})
+PRIMITIVES = frozenset({*WIDTHS, *LENGTH_PREFIXED})
 
 INTEGERS = {
     "int8": (-(2**7), 2**7 - 1),
@@ -40,7 +40,7 @@ class TypeRef(msgspec.Struct, frozen=True):
     @property
     def nullable(self) -> bool:
         """Whether a value of the type can be null on the wire (KIP-482, KIP-893)."""
-        return self.array or self.struct or self.element in SIZED
+        return self.array or self.struct or self.element in LENGTH_PREFIXED
 
 
 @lru_cache(maxsize=65536)
