@@ -58,7 +58,7 @@ def test_a_link_is_none_unless_links_are_followed() -> None:
     Path("link").symlink_to("file")
     assert read_file("link") == b"x"
     with pytest.raises(OSError, match="it is a symbolic link"):
-        read_file("link", links=False)
+        read_file("link", follow_links=False)
 
 
 def test_all_of_a_file_or_its_beginning(tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ def exercise(data: bytes) -> None:
     text = decode_text(data)
     assert len(blank_comments(data)) == len(data)
     locator = Locator(text)
-    assert locator.names("/0/a").startswith(("/", "["))
-    assert locator.member("/0/a") <= (len(text), len(text))
+    assert locator.named_pointer("/0/a").startswith(("/", "["))
+    assert locator.reported_characters("/0/a") <= (len(text), len(text))
     parse_suppressions(text)
     decode(data, ANY)
 

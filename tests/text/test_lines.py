@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.text.lines import Lines, character_of
+from kiplint.text.lines import Lines, character_offset
 
 
 def test_every_line_end() -> None:
@@ -36,4 +36,4 @@ def test_lines_put_together_are_the_text(text: str) -> None:
 def test_offsets_in_bytes(text: str, data: st.DataObject) -> None:
     utf8 = text.encode()
     offset = len(text[: data.draw(st.integers(0, len(text)))].encode())
-    assert character_of(utf8, offset) == len(utf8[:offset].decode())
+    assert character_offset(utf8, offset) == len(utf8[:offset].decode())

@@ -24,7 +24,7 @@ TEXT = """\
 
 
 def member_text(text: str, pointer: str) -> str:
-    start, end = Locator(text).member(pointer)
+    start, end = Locator(text).reported_characters(pointer)
     return text[start:end]
 
 
@@ -77,4 +77,4 @@ def test_broken_text() -> None:
     ],
 )
 def test_names(pointer: str, expected: str) -> None:
-    assert Locator(TEXT).names(pointer) == expected
+    assert Locator(TEXT).named_pointer(pointer) == expected

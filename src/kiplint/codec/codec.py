@@ -23,7 +23,7 @@ from kiplint.codec.values import (
     float_json,
     in_bytes,
     key_of,
-    smallest_element,
+    min_value_size,
     uuid_bytes,
     uuid_text,
     varint,
@@ -320,7 +320,7 @@ class _ValueReader:
         self.span(start, path, describe(slot), count)
         if count is None:
             return
-        min_size = smallest_element(slot)
+        min_size = min_value_size(slot)
         if min_size == 0:
             self.empty_elements += count
         if self.empty_elements > EMPTY_ELEMENTS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kiplint.codec.values import base64_text, default_of, key_of, smallest_element, uuid_text
+from kiplint.codec.values import base64_text, default_of, key_of, min_value_size, uuid_text
 from kiplint.model.layout import Layout, Slot
 from kiplint.model.types import INTEGERS
 
@@ -40,7 +40,7 @@ def _rich_value(slot: Slot, number: int = 1) -> Any:
 
     Kafka's reader refuses more elements than bytes are left, so an array of elements without bytes is empty.
     """
-    if slot.array and not smallest_element(slot):
+    if slot.array and not min_value_size(slot):
         return []
     if slot.array:
         return [_single_value(slot, number), _single_value(slot, number + 1)]

@@ -31,22 +31,22 @@ def key_of(slot: Slot) -> str:
     return slot.field.java_name
 
 
-def smallest_element(slot: Slot) -> int:
-    """The fewest bytes that a value of the type of a field, or one element of an array, can have."""
+def min_value_size(slot: Slot) -> int:
+    """The fewest bytes that one value of a field takes; in an array, that is one element."""
     if slot.kind == "struct":
         tag_section = 1 if slot.body and slot.body.tags is not None else 0
-        return tag_section + sum(_smallest_field(field_slot) for field_slot in (slot.body.slots if slot.body else ()))
+        return tag_section + sum(_min_field_size(field_slot) for field_slot in (slot.body.slots if slot.body else ()))
     if slot.kind in WIDTHS:
         return WIDTHS[slot.kind]
     length_width = 2 if slot.kind == "string" else 4
     return 1 if slot.compact else length_width
 
 
-def _smallest_field(slot: Slot) -> int:
+def _min_field_size(slot: Slot) -> int:
     """The fewest bytes that a field can have: an array has a count, and a nullable struct a marker."""
     if slot.array:
         return 1 if slot.compact else 4
-    return 1 if slot.kind == "struct" and slot.nullable else smallest_element(slot)
+    return 1 if slot.kind == "struct" and slot.nullable else min_value_size(slot)
 
 
 def default_of(slot: Slot) -> Any:

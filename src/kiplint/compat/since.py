@@ -16,7 +16,7 @@ from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.model.load import load
 from kiplint.model.schemas import SchemaSet
-from kiplint.sources.git import home_of, is_revision, is_unborn, open_repository
+from kiplint.sources.git import is_revision, is_unborn, open_repository, work_tree_of
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.lines import Lines, decode_text
@@ -64,7 +64,7 @@ def read_base(
     counts: Counter[str] = Counter()
     files_by_path: dict[str, bytes] = {}
     messages: set[tuple[str, str]] = set()
-    top = repository or home_of(os.curdir)
+    top = repository or work_tree_of(os.curdir)
     sources = list(sources_in(revision, names, top, repository=repository))
     prefix = f"{revision}:"
     with suppress(NothingThereError):

@@ -21,7 +21,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.limits import BASELINE_BYTES
-from kiplint.sources.git import home_of
+from kiplint.sources.git import work_tree_of
 from kiplint.text.decode import NOT_JSON, blank_comments
 from kiplint.text.files import DISK, Disk, read_file, replace_file
 from kiplint.text.show import encodable, printable
@@ -209,7 +209,7 @@ def write_baseline(baseline: Baseline, file: BaselineFile) -> None:
     target = os.path.realpath(file.path)
     try:
         if file.tree is not None:
-            tree = home_of(file.tree) or file.tree
+            tree = work_tree_of(file.tree) or file.tree
             if not target.startswith(os.path.join(os.path.realpath(tree), "")):
                 text = f"it is outside {tree}; name it by --baseline to allow that"
                 raise UsageError(f"cannot write the baseline {file.path}: {text}")

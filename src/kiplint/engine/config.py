@@ -99,7 +99,7 @@ def configure(
     values.select = select or values.select
     values.ignore = [*values.ignore, *ignore]
     values.severity = {**values.severity, **severity}  # type: ignore[dict-item]
-    base = os.path.dirname(files.real(file)) if file else os.getcwd()
+    base = os.path.dirname(files.real_path(file)) if file else os.getcwd()
     selectors_of_arguments = frozenset((*select, *ignore, *severity))
     return Configuration(values, base, file, selectors_of_arguments, files, entity_types_of_tree(folder, files))
 
@@ -185,7 +185,7 @@ def find_config(start: str, files: Disk = DISK) -> str | None:
 
 def _folder_and_parents(start: str, files: Disk) -> Iterator[str]:
     """A directory and all directories above it, the nearest first."""
-    folder = files.real(start)
+    folder = files.real_path(start)
     yield folder
     while folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)

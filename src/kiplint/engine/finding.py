@@ -21,7 +21,7 @@ from kiplint.model.message import Message
 from kiplint.model.notes import Note
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.text.edit import Edit
-from kiplint.text.lines import character_of
+from kiplint.text.lines import character_offset
 
 if TYPE_CHECKING:
     from kiplint.engine.rule import Level, Rule
@@ -153,7 +153,7 @@ def location_of(element: Any, key: str) -> Location:
     if isinstance(element, Note):
         data = element.message.data
         start, end = element.span_in_file
-        characters = character_of(data, start), character_of(data, end)
+        characters = character_offset(data, start), character_offset(data, end)
         return Location(element.message.file, message_name=element.message.name, characters=characters)
     if isinstance(element, ProblemElement):
         has_offsets = element.start >= 0

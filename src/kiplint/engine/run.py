@@ -164,8 +164,8 @@ def locate_at(violation: Violation, locator: Locator) -> Finding:
         element = locator.node(pointer)
         if locator.node(pointer_to_property) is not element:
             pointer = pointer_to_property
-    span = locator.span_of(*location.characters) if location.characters else locator.span(pointer)
-    return _finding(violation, Span(*span), pointer, locator.names(pointer))
+    span = locator.line_span(*location.characters) if location.characters else locator.span(pointer)
+    return _finding(violation, Span(*span), pointer, locator.named_pointer(pointer))
 
 
 def _finding(violation: Violation, span: Span, pointer: str, place: str) -> Finding:

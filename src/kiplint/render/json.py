@@ -8,7 +8,7 @@ from typing import Any, TextIO
 import msgspec
 
 from kiplint.render.report import RunResult
-from kiplint.text.show import as_json_text, encodable, printable
+from kiplint.text.show import as_json_escape, encodable, printable
 
 
 def write(result: RunResult, out: TextIO, *, color: bool) -> None:
@@ -34,7 +34,7 @@ def as_json(value: object) -> str:
         data = msgspec.json.encode(value)
     except UnicodeEncodeError:  # a path that is not UTF-8
         data = msgspec.json.encode(_encodable(msgspec.to_builtins(value)))
-    return printable(data.decode(), as_json_text)
+    return printable(data.decode(), as_json_escape)
 
 
 def _encodable(value: Any) -> Any:

@@ -15,7 +15,7 @@ from kiplint.render.json import as_json, write_rows
 from kiplint.render.markdown import inline
 from kiplint.render.report import Report, fingerprints
 from kiplint.text.edit import Edit
-from kiplint.text.lines import character_of, lines_of
+from kiplint.text.lines import character_offset, lines_of
 from kiplint.text.show import printable
 
 DESCRIPTIONS = {"safe": "Write what is certainly meant", "unsafe": "Write what is most likely meant"}
@@ -109,8 +109,8 @@ def _fixes(report: Report, finding: Finding) -> dict[str, Any]:
 def _replacement(edit: Edit, data: bytes) -> dict[str, Any]:
     """The `replacement` for an edit of a file with those bytes."""
     lines = lines_of(data)
-    start = lines.position(character_of(data, edit.start))
-    end = lines.position(character_of(data, edit.end))
+    start = lines.position(character_offset(data, edit.start))
+    end = lines.position(character_offset(data, edit.end))
     content = {"insertedContent": {"text": edit.text}} if edit.text else {}
     return {"deletedRegion": _region(*start, *end), **content}
 

@@ -23,7 +23,7 @@ from kiplint.fixes.fixers import make_fix
 from kiplint.sources.disk import show_path, with_siblings
 from kiplint.sources.schema_files import SchemaFile, SourceError, definitions, kind_of
 from kiplint.text.edit import Edit
-from kiplint.text.lines import character_of, decode_text, lines_of
+from kiplint.text.lines import character_offset, decode_text, lines_of
 
 DELAY: Final = 0.3
 """Seconds after the last change in a directory until its open documents are checked."""
@@ -273,8 +273,8 @@ class Positions:
     def range_of_edit(self, edit: Edit, data: bytes) -> types.Range:
         """The range that an edit replaces; `data` are the bytes of the text, in which the edit counts."""
         lines = lines_of(data)
-        start = self._position(*lines.position(character_of(data, edit.start)))
-        return types.Range(start, self._position(*lines.position(character_of(data, edit.end))))
+        start = self._position(*lines.position(character_offset(data, edit.start)))
+        return types.Range(start, self._position(*lines.position(character_offset(data, edit.end))))
 
     def _position(self, line: int, column: int) -> types.Position:
         return self._codec.position_to_client_units(self._lines, ServerTextPosition(line - 1, column - 1))

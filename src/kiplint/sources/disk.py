@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from kiplint.limits import Limit
-from kiplint.sources.git import REVISION, home_of, work_tree_files
+from kiplint.sources.git import REVISION, work_tree_files, work_tree_of
 from kiplint.sources.schema_files import (
     LARGEST_ENTRY,
     FileTree,
@@ -32,7 +32,7 @@ def directory_tree(top: str) -> FileTree:
     Hidden folders, `node_modules` and the logs of Delta tables are skipped. A directory of which git has nothing, such
     as the output of a build, is read like one outside of a checkout. Raises SourceError for an unreadable folder.
     """
-    paths = work_tree_files(top) if home_of(os.path.realpath(top)) else []
+    paths = work_tree_files(top) if work_tree_of(os.path.realpath(top)) else []
     if not any(os.path.isfile(os.path.join(top, path)) for path in paths):
         paths = _walk(top)
     files: dict[str, str] = {}
@@ -97,7 +97,7 @@ def read(path: str | bytes) -> bytes:
     if isinstance(path, bytes):
         return path
     try:
-        return read_file(path, LARGEST_ENTRY, cut=True, links=False)
+        return read_file(path, LARGEST_ENTRY, cut=True, follow_links=False)
     except OSError as error:
         raise SourceError(f"cannot read {show_path(path)}: {error.strerror}") from None
 
@@ -143,7 +143,7 @@ def in_repository(path: str, names: tuple[str, ...]) -> str:
     for prefix in _revision_prefixes(names):
         if path.startswith(prefix):
             return path.removeprefix(prefix)
-    top = home_of(os.curdir) or os.path.join(os.getcwd(), "")
+    top = work_tree_of(os.curdir) or os.path.join(os.getcwd(), "")
     full_path = os.path.abspath(path)
     is_below = full_path.startswith(top) and path != UNNAMED
     return (full_path.removeprefix(top) if is_below else path).replace(os.sep, "/")

@@ -227,7 +227,7 @@ _clones: dict[str, str] = {}
 """By path of a bundle: the directory of its clone."""
 
 
-def home_of(directory: str) -> str:
+def work_tree_of(directory: str) -> str:
     """The top of the work tree around a directory, with a separator at its end, or empty where there is none."""
     folder = os.path.abspath(directory)
     while not os.path.lexists(os.path.join(folder, ".git")):
@@ -289,7 +289,7 @@ def revision_tree(name: str, repository: str | None = None) -> tuple[FileTree, s
     links = tuple(entry.path for entry in entries if entry.mode == LINK)
     contents = dict(zip(ids, objects.read([*ids.values()]), strict=True))
     before = f"{folder}/" if folder else ""
-    work_tree = home_of(objects.where) if os.path.isdir(objects.where) else ""
+    work_tree = work_tree_of(objects.where) if os.path.isdir(objects.where) else ""
     return FileTree(name, f"{revision}:{before}", work_tree + before, by_folder(contents), links=links), file
 
 

@@ -10,20 +10,22 @@ from typing import Final, TextIO
 from kiplint.limits import TEXT_BYTES, Limit
 
 
-def read_file(path: str, most: int = TEXT_BYTES, *, cut: bool = False, links: bool = True) -> bytes:
-    """The bytes of a regular file, or only its first `most` bytes if it may be `cut`.
+def read_file(path: str, max_bytes: int = TEXT_BYTES, *, cut: bool = False, follow_links: bool = True) -> bytes:
+    """The bytes of a regular file, or only its first `max_bytes` if it may be `cut`.
 
-    Raises OSError, its `strerror` fit to follow a colon, for a file of more than `most` bytes that may not be cut, for
-    anything but a regular file, and for a link unless `links` are followed.
+    Raises OSError, its `strerror` fit to follow a colon, for a file of more than `max_bytes` that may not be cut, for
+    anything but a regular file, and for a link unless `follow_links`.
     """
     try:
-        _require_regular(os.stat(path, follow_symlinks=links).st_mode, path)  # opening a pipe waits for its writer
+        _require_regular(
+            os.stat(path, follow_symlinks=follow_links).st_mode, path
+        )  # opening a pipe waits for its writer
         with open(path, "rb") as file:
-            data = file.read(most if cut else most + 1)
+            data = file.read(max_bytes if cut else max_bytes + 1)
     except ValueError:
         raise OSError(errno.EINVAL, "there can be no file of that name", path) from None
-    if len(data) > most:
-        limit = most if isinstance(most, Limit) else Limit(most, "bytes", "a file")
+    if len(data) > max_bytes:
+        limit = max_bytes if isinstance(max_bytes, Limit) else Limit(max_bytes, "bytes", "a file")
         raise OSError(errno.EFBIG, limit.exceeded("it"), path)
     return data
 
@@ -31,9 +33,9 @@ def read_file(path: str, most: int = TEXT_BYTES, *, cut: bool = False, links: bo
 class Disk:
     """Reads configurations, packs and baselines from disk; a subclass reads them from elsewhere, such as a revision."""
 
-    def read(self, path: str, most: int = TEXT_BYTES, *, cut: bool = False) -> bytes:
-        """The bytes of a file; raises OSError as `read_file` does."""
-        return read_file(path, most, cut=cut)
+    def read(self, path: str, max_bytes: int = TEXT_BYTES, *, cut: bool = False) -> bytes:
+        """The bytes of a file, at most `max_bytes`; raises OSError and cuts as `read_file` does."""
+        return read_file(path, max_bytes, cut=cut)
 
     def read_text(self, path: str) -> str:
         """The text of a file; raises OSError as `read` does, and for what is not UTF-8."""
@@ -46,7 +48,7 @@ class Disk:
         """Whether there is a file at a path."""
         return os.path.isfile(path)
 
-    def real(self, path: str) -> str:
+    def real_path(self, path: str) -> str:
         """The absolute path, with links resolved."""
         return os.path.realpath(path)
 

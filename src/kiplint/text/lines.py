@@ -58,8 +58,8 @@ def byte_offsets(data: bytes) -> Sequence[int]:
     return [*accumulate(widths, initial=0)]
 
 
-def character_of(data: bytes, offset: int) -> int:
-    """The offset in the text of a file of the character at a byte offset."""
+def character_offset(data: bytes, offset: int) -> int:
+    """The offset in characters, in the text of a file, that is at an offset in its bytes."""
     return bisect_left(byte_offsets(data), min(offset, len(data)))
 
 

@@ -20,7 +20,7 @@ def as_escape(char: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def as_json_text(char: str) -> str:
+def as_json_escape(char: str) -> str:
     """A character as an escape of JSON: `\\u202e`, or a surrogate pair beyond U+FFFF: `\\udb40\\udc41`."""
     return "".join(f"\\u{unit}" for unit in char.encode("utf-16-be", "surrogatepass").hex(" ", 2).split())
 

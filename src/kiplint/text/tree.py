@@ -73,7 +73,7 @@ class Locator:
         root, _ = read_tree(self.text)
         return root
 
-    def member(self, pointer: str) -> tuple[int, int]:
+    def reported_characters(self, pointer: str) -> tuple[int, int]:
         """The half-open character span to report for what a pointer points to, which is on one line if possible.
 
         A property: key and value if they share one line, else the key. An element: itself if on one line, else its
@@ -91,14 +91,14 @@ class Locator:
         return start, end if is_on_one_line else shown_property.key_end
 
     def span(self, pointer: str) -> tuple[int, int, int, int]:
-        """`member` as (line, column, end line, end column), 1-based, the end column exclusive."""
-        return self.span_of(*self.member(pointer))
+        """`reported_characters` as (line, column, end line, end column), 1-based, the end column exclusive."""
+        return self.line_span(*self.reported_characters(pointer))
 
-    def span_of(self, start: int, end: int) -> tuple[int, int, int, int]:
+    def line_span(self, start: int, end: int) -> tuple[int, int, int, int]:
         """A half-open character span as (line, column, end line, end column), 1-based, the end column exclusive."""
         return *self.lines.position(start), *self.lines.position(max(start, end))
 
-    def names(self, pointer: str) -> str:
+    def named_pointer(self, pointer: str) -> str:
         """The pointer with the names of elements for their indexes: `/fields/0/tag` is `/fields[Topics]/tag`.
 
         An index whose element has no name stays, and so does whatever points to nothing. Fingerprints use it, because

@@ -35,7 +35,7 @@ from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.write import require_files
 from kiplint.render.report import FindingsSummary, Report, at_least
 from kiplint.sources.disk import STDIN
-from kiplint.sources.git import home_of
+from kiplint.sources.git import work_tree_of
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles, SourceError
 from kiplint.text.words import first_of, plural
@@ -271,7 +271,7 @@ def _fix(options: CheckOptions, inputs: _Inputs) -> Fixes:
 def _head(options: CheckOptions) -> BaseState | None:
     """The findings of HEAD, which are not fixed; None outside a repository, and where all are to be fixed."""
     are_on_disk = all(os.path.lexists(name) and not name.lower().endswith(ARCHIVES) for name in options.names)
-    work_trees = {home_of(_directory(name)) for name in options.names}
+    work_trees = {work_tree_of(_directory(name)) for name in options.names}
     if options.whole or not are_on_disk or len(work_trees) > 1 or "" in work_trees:
         return None
     (work_tree,) = work_trees
@@ -284,7 +284,7 @@ def _releases_to_preserve(options: CheckOptions) -> Releases | None:
     """The releases that no fix may break; where there are none, what the base or else HEAD has is released."""
     if options.changed_since:
         return releases_or_base(options.configuration, options.changed_since)
-    work_tree = home_of(_directory(options.names[0]))
+    work_tree = work_tree_of(_directory(options.names[0]))
     if work_tree:
         return releases_or_base(options.configuration, HEAD, repository=work_tree)
     return releases_of(options.configuration, "")

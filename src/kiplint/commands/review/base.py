@@ -17,7 +17,7 @@ from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.run import locate_file
 from kiplint.limits import BASELINE_BYTES, TEXT_BYTES
 from kiplint.sources.disk import show_path
-from kiplint.sources.git import LINK, SUBMODULE, TreeEntry, home_of, is_revision, is_unborn, open_repository
+from kiplint.sources.git import LINK, SUBMODULE, TreeEntry, is_revision, is_unborn, open_repository, work_tree_of
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.files import DISK, Disk
 
@@ -47,7 +47,7 @@ def find_base(base: str | None = None) -> tuple[str, str]:
     """
     if base == "none":
         return "", ""
-    if not home_of(os.curdir):
+    if not work_tree_of(os.curdir):
         raise UsageError(f"there is no git repository around the working directory, and so no base{NAME_BASE}")
     if base:
         if not is_revision(base) and not is_unborn(base):
@@ -109,7 +109,7 @@ def path_in_revision(name: str, revision: str) -> str:
 
     Raises UsageError for a path outside of the work tree.
     """
-    directories = [*sources_in(revision, [name], home_of(os.curdir), "a review")]
+    directories = [*sources_in(revision, [name], work_tree_of(os.curdir), "a review")]
     if not directories:
         return ""
     (directory,) = directories  # `REV:path` of the path, or of the directory that a file is in
@@ -128,10 +128,10 @@ class RevisionFiles(Disk):
         self.read_paths: list[str] = []
         """The absolute paths of the files of the revision that were read."""
 
-    def read(self, path: str, most: int = TEXT_BYTES, *, cut: bool = False) -> bytes:
-        """The bytes of a file; raises OSError as `read_file` does."""
+    def read(self, path: str, max_bytes: int = TEXT_BYTES, *, cut: bool = False) -> bytes:
+        """The bytes of a file, at most `max_bytes`; raises OSError and cuts as `read_file` does."""
         if not self._is_inside(path):
-            return super().read(path, most, cut=cut)
+            return super().read(path, max_bytes, cut=cut)
         absolute_path = os.path.abspath(path)
         entry = self._entries.get(absolute_path)
         if entry is None:
@@ -141,17 +141,17 @@ class RevisionFiles(Disk):
             raise OSError(errno.ELOOP, text, path)
         self.read_paths.append(absolute_path)
         (data,) = open_repository(None).read([entry.id])
-        if len(data) > most and not cut:
-            raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", path)
-        return data[:most]
+        if len(data) > max_bytes and not cut:
+            raise OSError(errno.EFBIG, f"it has more than {max_bytes:,} bytes", path)
+        return data[:max_bytes]
 
     def is_file(self, path: str) -> bool:
         """Whether there is a file of that name, or a link."""
         return os.path.abspath(path) in self._entries if self._is_inside(path) else super().is_file(path)
 
-    def real(self, path: str) -> str:
+    def real_path(self, path: str) -> str:
         """The absolute path; links outside of the work tree are resolved."""
-        return os.path.abspath(path) if self._is_inside(path) else super().real(path)
+        return os.path.abspath(path) if self._is_inside(path) else super().real_path(path)
 
     def _is_inside(self, path: str) -> bool:
         """Whether a path is that of the work tree, or of something in it."""

@@ -52,7 +52,7 @@ from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.rule import Breaks
 from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.render.report import FindingsSummary, Report, Status, Verdict, at_least, written_by
-from kiplint.sources.git import home_of, is_unborn
+from kiplint.sources.git import is_unborn, work_tree_of
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.files import DISK
 from kiplint.text.words import plural, tally
@@ -273,7 +273,7 @@ def review(
     grave_breaks = breaks_of(fail_on_breaks)
     names = _names(paths)
     revision, base_note = find_base(base)
-    base_files = RevisionFiles(revision, home_of(os.curdir)) if revision and not is_unborn(revision) else None
+    base_files = RevisionFiles(revision, work_tree_of(os.curdir)) if revision and not is_unborn(revision) else None
     files = base_files if base_files and not trust_head else DISK
     configuration = configure(names[0], files, select=select, ignore=ignore, severity=severity, config=config)
     rules = configuration.rules()
@@ -315,7 +315,7 @@ def _names(paths: Iterable[Path]) -> tuple[str, ...]:
 
     Raises SourceError for one that is not there.
     """
-    names = [os.fspath(path) for path in paths] or [os.path.relpath(home_of(os.curdir) or os.curdir)]
+    names = [os.fspath(path) for path in paths] or [os.path.relpath(work_tree_of(os.curdir) or os.curdir)]
     names_by_path: dict[str, str] = {}
     for name in names:
         if not os.path.lexists(name):
