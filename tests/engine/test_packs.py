@@ -170,6 +170,7 @@ def test_mistakes_in_json5_are_found_on_their_line(file: Path) -> None:
         (pack(rule(says=[{"mesage": "x"}])), "12: mesage is not a property of a rule; did you mean message?"),
         ("[]", "1: Expected `object`, got `array`"),
         ("{", "cannot read the rule pack: "),
+        ("{ pack: '\\ud800' }", "cannot read the rule pack: "),
         ("[" * 100_000, "cannot read the rule pack: "),
         *(
             (text, "Expected `str` matching regex")

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from kiplint.engine.finding import Finding
+from kiplint.engine.finding import Finding, Fix
 from kiplint.render.report import Report
 from kiplint.render.sarif import message_text, uri
+from kiplint.text.edit import Edit
 
 from .findings import finding, format_report, report, valid_run
 
@@ -33,6 +34,13 @@ def test_equal_fingerprints_are_counted() -> None:
     assert marks(first, other, first, first) == [
         first.fingerprint, other.fingerprint, f"{first.fingerprint}:2", f"{first.fingerprint}:3",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("start", "count"), [(0, 0), (3, 1)])
+def test_a_fix_of_a_byte_order_mark_is_left_out(start: int, count: int) -> None:
+    fix = Fix("unsafe", (Edit("X.json", start, 3, "" if start == 0 else " "),))
+    (result,) = run(report(finding(path="X.json", fix=fix), sources={"X.json": b"\xef\xbb\xbf{}"}))["results"]
+    assert len(result.get("fixes", ())) == count
 
 
 @pytest.mark.parametrize(

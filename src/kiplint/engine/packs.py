@@ -77,7 +77,9 @@ def _parse(text: str) -> Any:
     try:
         return msgspec.json.decode(blank_comments(text.encode()))
     except msgspec.DecodeError:
-        return read_json5(text)
+        value = read_json5(text)
+        msgspec.json.encode(value)  # raises ValueError for half of a surrogate pair, which nothing can print
+        return value
 
 
 def _explain(text: str, error: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 from urllib.parse import quote
@@ -95,6 +96,8 @@ def _fixes(report: Report, finding: Finding) -> dict[str, Any]:
     fix = finding.fix
     if fix is None or not all(edit.path in report.sources for edit in fix.edits):
         return {}
+    if any(edit.start == 0 and report.sources[edit.path].startswith(BOM_UTF8) for edit in fix.edits):
+        return {}  # a byte order mark has no column
     replacements_by_path: dict[str, list[dict[str, Any]]] = {}
     for edit in fix.edits:
         replacement = _replacement(edit, report.sources[edit.path])
