@@ -109,4 +109,4 @@ def _kiplint(
         bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Take the options that stand before a command: only --version, whose callback does all that is to be done."""

@@ -94,7 +94,7 @@ def present(result: RunResult, output_format: str) -> int:
 
 
 def _finish(result: RunResult) -> int:
-    """Print the notes of a result, warn of the files that could not be read, and return the exit code."""
+    """Print the notes of a result, and `warning: a.json cannot be read, so it is left out`; return the exit code."""
     for note in result.notes:
         warn(note)
     for file in result.unparsable:
@@ -103,7 +103,10 @@ def _finish(result: RunResult) -> int:
 
 
 def _write_report(result: Report, outputs: Sequence[Output]) -> None:
-    """Write a result to all outputs, and to the files of the workflow step where one output is for GitHub."""
+    """Write a result to all outputs, and to the files of the workflow step where one output is for GitHub.
+
+    Without findings, also print how many files were checked.
+    """
     for output in outputs:
         if output.file:
             try:
@@ -111,7 +114,7 @@ def _write_report(result: Report, outputs: Sequence[Output]) -> None:
                     write(output.format, result, out)
             except OSError as error:
                 raise UsageError(f"cannot write {output.file}: {error.strerror}") from None
-        elif output.format == "github":  # the binary stream does not break the workflow commands
+        elif output.format == "github":  # a WorkflowLog would escape the workflow commands
             annotations = io.StringIO()
             write(output.format, result, annotations)
             binary_stream(sys.stdout).write(annotations.getvalue().encode())
@@ -124,7 +127,7 @@ def _write_report(result: Report, outputs: Sequence[Output]) -> None:
 
 
 def _tell_github(command: str, reason: str, outputs: Sequence[Output]) -> None:
-    """Report an error that leaves no report as an annotation and in the job summary, where an output is for GitHub."""
+    """If an output is for GitHub, report an error of a command in the job summary, and on stdout as an annotation."""
     if any(output.format == "github" for output in outputs):
         if Output("github", None) in outputs:
             binary_stream(sys.stdout).write(annotation_of_failure(command, reason).encode())

@@ -54,7 +54,7 @@ class WorkflowLog(io.TextIOWrapper):
     _unfinished_line = ""
 
     def write(self, data: str, /) -> int:
-        """Write the complete lines."""
+        """Write the complete lines, and hold the rest back."""
         text = self._unfinished_line + data
         end = max(text.rfind("\n"), text.rfind("\r")) + 1
         self._unfinished_line = text[end:]
@@ -62,7 +62,7 @@ class WorkflowLog(io.TextIOWrapper):
         return len(data)
 
     def flush(self) -> None:
-        """Write all."""
+        """Write also the incomplete line."""
         super().write(_COMMAND.sub(_escape_last, self._unfinished_line))
         self._unfinished_line = ""
         super().flush()
@@ -94,7 +94,7 @@ def _safe_stream(stream: TextIO | None) -> TextIO:
 
 
 def binary_stream(stream: TextIO) -> BinaryIO:
-    """The bytes below a standard stream, after a flush: for what is not text, and for commands to GitHub."""
+    """The binary stream below a text stream, after a flush. A `WorkflowLog` escapes nothing that is written to it."""
     stream.flush()
     return stream.buffer
 
