@@ -66,7 +66,7 @@ class Fixes(NamedTuple):
 
 
 def count_fixable(findings: Iterable[Finding], unsafe: bool) -> int:
-    """How many findings have a fix, safe unless `unsafe` ones count too."""
+    """How many findings have a safe fix, or if `unsafe` is set any fix."""
     return sum(finding.fix is not None and (unsafe or finding.fix.applicability == "safe") for finding in findings)
 
 
@@ -82,8 +82,9 @@ def fix_sets(
     """Fix the files of the sets in memory.
 
     `findings_to_fix` are some of the findings in the results; the others lose their fix, as --fix does not apply it.
-    `check` runs the rules that run, and gives their findings with fixes; `check_other_rules` the rules that do not run,
-    and that no fix may break either. No unsafe fix breaks one of the `releases`.
+    `check` gives the findings of the rules that run, with fixes. `check_other_rules` gives those of the rules that do
+    not run; no fix may cause one. If `unsafe` is set, unsafe fixes are applied too, but none breaks a version that one
+    of the `releases` has.
     """
     ids_to_fix = {id(finding) for finding in findings_to_fix}  # findings of two sets may be equal
     fixes = Fixes([], FileChanges({}, {}), [], [])
@@ -104,6 +105,7 @@ def fix_sets(
             fixes.change.before.update(fixed_set.before)
             fixes.change.after.update(fixed_set.after)
             fixes.fixed.extend(fixed_set.fixed)
+            # A refusal without a regression is of a fix that does not resolve its finding.
             fixes.refusals.extend((finding, regression) for finding, regression in fixed_set.refusals if regression)
         result.findings = _without_fixes(result.findings, counts_to_leave)
         fixes.results.append(result)
@@ -127,10 +129,10 @@ def without_refused_fixes(schemas: SchemaFiles, result: Result, check: Check, ch
 
 
 def _findings_in(
-    schemas: SchemaFiles, check: Check, counts_to_leave: Mapping[str, int], files: Mapping[str, bytes]
+    schemas: SchemaFiles, check: Check, counts_to_leave: Mapping[str, int], data_by_path: Mapping[str, bytes]
 ) -> list[Finding]:
-    """The findings of a set whose files have these bytes, without the fixes of the findings to leave."""
-    return _without_fixes(check(_with_data(schemas, files)).findings, counts_to_leave)
+    """The findings of a set with other bytes in its files; those to leave, as in `_without_fixes`, have no fix."""
+    return _without_fixes(check(_with_data(schemas, data_by_path)).findings, counts_to_leave)
 
 
 def _with_data(schemas: SchemaFiles, data_by_path: Mapping[str, bytes]) -> SchemaFiles:

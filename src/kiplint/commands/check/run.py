@@ -100,8 +100,8 @@ def check(
     """Check directories, files, archives or revisions (`REV:path` of the `repository`), by default `.`.
 
     The status is `findings` when a finding is at least as severe as `fail_on`, by default that of the configuration.
-    With `changed_since`, fixes change no version that is released: that a release of the configuration has, as in
-    `diff`; without any, that the revision has.
+    No fix breaks a released version: one that a release of the configuration has, as in `diff`; without such releases,
+    one that the revision `changed_since`, by default HEAD, has.
 
     `fix` writes fixes to the files, `diff` only to the result's `patch`; the findings of the result are those that
     remain. Findings in the baseline and findings older than the change are not fixed; without `changed_since`, those
@@ -174,12 +174,12 @@ def check_sets(options: CheckOptions) -> CheckResult:
     inputs = _read(options)
     fixes = _fix(options, inputs) if options.fix or options.diff else None
     results = fixes.results if fixes else [_check(options, inputs.base, schemas) for schemas in inputs.sets]
-    comparison, older = _leave_out_old(options, inputs, results)
-    return _report(options, inputs, results, fixes, comparison, older)
+    comparison, older_count = _leave_out_old(options, inputs, results)
+    return _report(options, inputs, results, fixes, comparison, older_count)
 
 
 def _read(options: CheckOptions) -> _Inputs:
-    """Read the sets, and what they are compared with. Having no set is an error only where nothing is compared."""
+    """Read the sets, and what they are compared with. Without a base, it is an error if there is no set."""
     if options.writes:
         require_files(options.names)
     baseline = _baseline(options)
@@ -198,7 +198,7 @@ def _read(options: CheckOptions) -> _Inputs:
 
 
 def _baseline(options: CheckOptions) -> BaselineFile | None:
-    """The baseline, if one is named or configured; one that a configuration names is in the work tree of that."""
+    """The baseline that the user names, else the one that the configuration names, or None."""
     configuration, is_updated = options.configuration, options.update_baseline
     if options.baseline:
         return BaselineFile(options.baseline, is_updated, files=configuration.files)
@@ -206,7 +206,7 @@ def _baseline(options: CheckOptions) -> BaselineFile | None:
         path = os.path.join(configuration.base, configuration.config.baseline)
         relative_path = os.path.relpath(path)
         shown_path = path if relative_path.startswith("..") else relative_path
-        return BaselineFile(shown_path, is_updated, configuration.base, configuration.files)
+        return BaselineFile(shown_path, is_updated, tree=configuration.base, files=configuration.files)
     if is_updated:
         raise UsageError("--update-baseline writes a baseline: name it by --baseline FILE")
     return None
@@ -234,24 +234,24 @@ def _check_with_all_fixes(options: CheckOptions, base: BaseState | None, schemas
 
 
 def _check_of_other_rules(options: CheckOptions) -> Callable[[SchemaFiles], Result]:
-    """The check of a set against the rules that do not run, which no fix may break either."""
-    running_ids, every_rule = {rule.id for rule in options.rules.rules}, all_rules(options.configuration)
-    others = [rule for rule in every_rule.rules if rule.id not in running_ids]
-    return partial(_check_with_all_fixes, replace(options, rules=RuleSet(others, every_rule.all_rules)), None)
+    """The check of a set against the default rules that `select` leaves out, which no fix may break either."""
+    running_ids = {rule.id for rule in options.rules.rules}
+    other_rules = [rule for rule in all_rules(options.configuration).rules if rule.id not in running_ids]
+    return partial(_check_with_all_fixes, replace(options, rules=RuleSet(other_rules, options.rules.all_rules)), None)
 
 
 def _fix(options: CheckOptions, inputs: _Inputs) -> Fixes:
     """Fix the findings that neither the baseline nor the base has; write the files unless only a patch is wanted.
 
-    Where there is no base, findings that HEAD has are not fixed.
+    Without a base, findings that HEAD has are not fixed either; `older` counts those that have a fix.
     """
     results = [_check_with_all_fixes(options, inputs.base, schemas) for schemas in inputs.sets]
     findings = [finding for result in results for finding in result.findings]
     baseline = read_baseline(inputs.baseline) if inputs.baseline else None
     new_to_baseline = new_findings(findings, baseline.counts if baseline else {})
     new_to_base = new_to_baseline
-    if any(finding.fix for finding in new_to_baseline):
-        new_to_base = _recent(new_to_baseline, _sources(results), inputs.base or _head(options))
+    if any(finding.fix for finding in new_to_baseline):  # else HEAD need not be checked
+        new_to_base = _recent(new_to_baseline, _sources(results), inputs.base or _head_as_base(options))
     fixes = fix_sets(
         zip(inputs.sets, results, strict=True),
         new_to_base,
@@ -268,8 +268,8 @@ def _fix(options: CheckOptions, inputs: _Inputs) -> Fixes:
     return fixes._replace(older=older)
 
 
-def _head(options: CheckOptions) -> BaseState | None:
-    """The findings of HEAD, which are not fixed; None outside a repository, and where all are to be fixed."""
+def _head_as_base(options: CheckOptions) -> BaseState | None:
+    """HEAD, whose findings are not fixed; None if all are to be fixed, or if the sets are not in one work tree."""
     are_on_disk = all(os.path.lexists(name) and not name.lower().endswith(ARCHIVES) for name in options.names)
     work_trees = {work_tree_of(_directory(name)) for name in options.names}
     if options.whole or not are_on_disk or len(work_trees) > 1 or "" in work_trees:
@@ -281,7 +281,7 @@ def _head(options: CheckOptions) -> BaseState | None:
 
 
 def _releases_to_preserve(options: CheckOptions) -> Releases | None:
-    """The releases that no fix may break; where there are none, what the base or else HEAD has is released."""
+    """The releases that no fix may break; without any, what the base or else HEAD has; None for all versions."""
     if options.changed_since:
         return releases_or_base(options.configuration, options.changed_since)
     work_tree = work_tree_of(_directory(options.names[0]))
@@ -296,15 +296,14 @@ def _directory(name: str) -> str:
 
 
 def _leave_out_old(options: CheckOptions, inputs: _Inputs, results: Sequence[Result]) -> tuple[BaselineResult, int]:
-    """The findings that neither the base nor the baseline has, with what is stale; and how many the base has."""
+    """The findings that neither the base nor the baseline has, with the stale entries; and how many the base has."""
     findings = [finding for result in results for finding in result.findings]
-    sorted_findings = tuple(
-        sorted(findings, key=attrgetter("path"))
-    )  # of a directory among those of its subdirectories
+    sorted_findings = tuple(sorted(findings, key=attrgetter("path")))  # those of all sets in one order
     recent = _recent(sorted_findings, _sources(results), inputs.base)
     comparison = BaselineResult(recent)
     if inputs.baseline:
-        is_whole = inputs.base is None and sum(result.messages for result in results) == len(inputs.paths)
+        are_all_readable = sum(result.messages for result in results) == len(inputs.paths)
+        is_whole = inputs.base is None and are_all_readable
         comparison = apply_baseline(recent, options.rules, inputs.baseline, options.names, is_whole=is_whole)
     return comparison, len(findings) - len(recent)
 
@@ -327,7 +326,7 @@ def _report(
     results: Sequence[Result],
     fixes: Fixes | None,
     comparison: BaselineResult,
-    older: int,
+    older_count: int,
 ) -> CheckResult:
     """The result with the findings that the baseline does not have, and notes on what was read, recorded and fixed."""
     findings = comparison.findings
@@ -349,7 +348,7 @@ def _report(
         stale=comparison.stale,
         notes=tuple(notes),
         left_out=tuple(dict.fromkeys(left_out)),
-        older=older,
+        older=older_count,
         patch=fixes.change.patch(options.names) if fixes else None,
         whole=options.whole,
     )
