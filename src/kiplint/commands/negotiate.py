@@ -79,7 +79,7 @@ class NegotiationResult(RunResult, frozen=True):
 
     @property
     def verdict(self) -> Verdict:
-        """`2.8.0 clients work with 4.1.0 brokers: 52 of 52 RPCs that both use.`, and the RPCs that do not, with why."""
+        """`2.8.0 clients work with 4.1.0 brokers: 52 of 52 RPCs that both use.`, and why the others fail."""
         client, *brokers = set_titles(self.document.client, *self.document.brokers)
         failing_rows = [row for row in self.document.rpcs if row.in_trouble]
         agreed = sum(row.status == "agreed" and not (row.between_nodes or row.in_trouble) for row in self.document.rpcs)

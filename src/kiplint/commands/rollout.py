@@ -103,9 +103,9 @@ class RolloutResult(Report, frozen=True, kw_only=True):
 def rollout(
     *sets: Path, header: int = 3, released: Sequence[Path] = (), repository: Path | None = None
 ) -> RolloutResult:
-    """For each RPC of a set, or of the second of two, whether its latest version has that request header (KIP-1313).
+    """For each RPC of a set, whether its latest version has the request header of version `header` (KIP-1313).
 
-    The first of two sets is the release before. The status is `findings` while any is unstable, missing or wrong.
+    Of two sets, the first one is the release before. The status is `findings` while any is unstable, missing or wrong.
     Raises UsageError and SourceError as `diff` does.
     """
     *base_names, head_name = [os.fspath(name) for name in sets] or ["."]

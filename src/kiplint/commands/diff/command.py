@@ -194,8 +194,8 @@ def diff(
 ) -> DiffResult:
     """The changes from one set to another, and what they break; tags of the sets in `also` must not be reused.
 
-    The base is a release. Other releases count only where `released` or the configuration names them, as globs of tags,
-    revisions or sets: a tag of the repository that nobody named never stands in for the base. If the base or the head
+    The base is a release. Other releases count only if `released` or the configuration names them, as globs of tags,
+    revisions or sets; a tag that neither of them names is no release. If the base or the head
     is a single file, only the changes of its message are reported; `messages` are globs that select some, and `role`
     leaves those that matter to it. The status is `findings` if a change breaks one of `fail_on_breaks`, or is an error.
     Raises UsageError for mistakes in the arguments, the configuration or a pack, and SourceError if a set cannot be
@@ -222,7 +222,7 @@ def diff(
 
 
 def breaks_of(texts: Iterable[str]) -> set[str]:
-    """The words of texts such as `wire,storage`. Raises UsageError for what no change breaks."""
+    """What texts such as `wire,storage` name. Raises UsageError for a word that is not in `BREAKS`."""
     names = {*comma_parts(texts)}
     for name in sorted(names - {*BREAKS}):
         hint = did_you_mean(name, BREAKS) or f": {', '.join(BREAKS)}"
@@ -240,7 +240,7 @@ def compare(
     releases: Releases | None = None,
     role: Role | None = None,
 ) -> DiffResult:
-    """The result for a base, a head, and older sets whose tags must not be reused.
+    """Compare a base with a head, which must not reuse the tags of the `older` sets either.
 
     The status is `findings` when a change breaks one of `failing_breaks`, such as `wire`. With `globs`, such as
     `*Offset*`, and a `role`, only changes of matching messages count.
@@ -259,8 +259,8 @@ def compare(
         return any(map(is_selected, messages))
 
     too_large: list[TooLargeError] = []
-    changes = filter(is_reported, compare_trees(before, after, older, releases, too_large))
-    # Of files with the same path, the base's counts.
+    changes = filter(is_reported, compare_trees(before, after, older, releases, too_large))  # adds to `too_large`
+    # The base comes last, so that its file replaces those of older sets with the same path.
     old_sources = {path: data for tree in reversed([before, *older]) for path, data in tree.sources.items()}
     classified_changes = classify(list(changes), rules, old_sources, after.sources)
     findings = tuple(finding for _, finding in classified_changes)
@@ -318,6 +318,6 @@ def _concerns(message: Message, role: Role) -> bool:
 
 
 def _single_file(before: Tree, after: Tree) -> Tree | None:
-    """The side that is a single file where the other one is not: what else that one has is not missing from it."""
+    """The side that is a single file if the other is not: what only the other has is then neither new nor removed."""
     single_files = [tree for tree in (before, after) if tree.name == STDIN or tree.name.lower().endswith(".json")]
     return single_files[0] if len(single_files) == 1 else None

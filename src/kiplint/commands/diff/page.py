@@ -19,6 +19,7 @@ from kiplint.render.report import set_titles
 from kiplint.versions import VersionRange
 
 LOOKS: Final = {"wire": "error", "storage": "error", "support": "warning", "semantics": "info", "source": "info"}
+"""How the page shows the number of changes that break something; what breaks nothing has no look."""
 MOST_LAYOUTS: Final = 6
 """How many versions of one message are shown side by side."""
 MOST_FIELDS: Final = 1_500
@@ -62,7 +63,7 @@ def _entries(changes: Iterable[ChangeEntry]) -> Iterator[Block]:
             name=name,
             note="" if message is None or message.api_key is None else f"key {message.api_key}",
             tags=[
-                Cell(f"{counts[kind]} {kind}" if kind in LOOKS else f"{counts[kind]} added", LOOKS.get(kind, ""))
+                Cell(f"{counts[kind]} {'added' if kind == 'none' else kind}", LOOKS.get(kind, ""))
                 for kind in BREAKS
                 if counts[kind]
             ],
@@ -90,7 +91,7 @@ def _layout_tables(group: Iterable[ChangeEntry]) -> Iterator[Block]:
             messages_by_version.setdefault((change.message_name, version), (old, new))
     for (name, version), (old, new) in islice(messages_by_version.items(), MOST_LAYOUTS):
         rows = _layout_rows(old, new, version)
-        if any(row.look for row in rows):
+        if any(row.look for row in rows):  # equal rows have no look
             yield Table(f"{name} {version}", ("before", "bytes", "after", "bytes"), rows, "sides")
 
 

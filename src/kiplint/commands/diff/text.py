@@ -29,10 +29,10 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
 def write_changes(changes: Sequence[ChangeFinding], sources: Mapping[str, bytes], out: TextIO, *, color: bool) -> None:
     """Write the changes: what breaks with its lines and its proof, and the rest below the names of RPCs."""
     width = width_of(out)
-    for change in filter(_is_grave, changes):
+    for change in filter(_is_serious, changes):
         finding = excerpt(change, sources.get(change.path, b""), color, width)
         out.write(finding.rstrip() + "\n" + proof(change, color, width) + "\n")
-    write_rows((change for change in changes if not _is_grave(change)), out, color=color)
+    write_rows((change for change in changes if not _is_serious(change)), out, color=color)
 
 
 def write_rows(changes: Iterable[ChangeFinding], out: TextIO, *, color: bool) -> None:
@@ -60,7 +60,7 @@ def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:
             change.breaks.replace("none", "nothing"),
             change.rule,
             f"{change.path}:{change.line}",
-            change.summary if _is_grave(change) else change.message,
+            change.summary if _is_serious(change) else change.message,
         )
         for change in sorted_changes
     )
@@ -76,8 +76,8 @@ def write_proofs(changes: Iterable[ChangeFinding], out: TextIO) -> None:
         out.write("\nProof, by example messages:\n\n" + "".join(items))
 
 
-def _is_grave(change: ChangeFinding) -> bool:
-    """Whether a change is shown with its line and its proof."""
+def _is_serious(change: ChangeFinding) -> bool:
+    """Whether a change is an error or breaks bytes: only then are its line, its proof and its advice shown."""
     return change.breaks in GRAVE or change.severity == "error"
 
 
