@@ -106,15 +106,15 @@ def _lines(data: bytes) -> list[str]:
 
 
 def sources_in(
-    revision: str, names: Iterable[str], top: str, option: str = "--changed-since", repository: str | None = None
+    revision: str, names: Iterable[str], top: str, subject: str = "--changed-since", repository: str | None = None
 ) -> Iterator[str]:
     """The named directories, and those of the named files, as far as a revision has them, as `REV:path`.
 
     `top` is the work tree that they are in: that of `repository`, by default of the one around the working directory.
-    `option` begins the messages of errors, which are those of `read_base`.
+    `subject` begins the messages of errors, which are those of `read_base`.
     """
     if not top:
-        raise SourceError(f"{option} needs a git repository around the working directory")
+        raise SourceError(f"{subject} needs a git repository around the working directory")
     if is_unborn(revision, repository):
         return
     if not is_revision(revision, repository):
@@ -122,10 +122,10 @@ def sources_in(
     paths = []
     for name in names:
         if not os.path.lexists(name):
-            raise UsageError(f"{option} takes directories and files, not {name}")
+            raise UsageError(f"{subject} takes directories and files, not {name}")
         path = _path_below(top, name if os.path.isdir(name) else os.path.dirname(name))
         if path.startswith("../"):
-            raise UsageError(f"{option}: {name} is not in the repository around the working directory")
+            raise UsageError(f"{subject}: {name} is not in the repository around the working directory")
         paths.append(path)
     for path in dict.fromkeys(paths):
         source = f"{revision}:{path}"

@@ -67,7 +67,7 @@ def _short(revision: str) -> str:
 
 
 def _usual_base() -> tuple[str, str]:
-    """The commit that a change is compared with where none is named, and which one it is, in words.
+    """The commit that a change is compared with by default, and what it is, such as `the commit before HEAD`.
 
     It is the one that a pull request is merged into, else where the current branch left the branch that it is to go
     into, else the one before HEAD.
@@ -85,7 +85,7 @@ def _usual_base() -> tuple[str, str]:
             continue
         _, _, local_name = target_branch.partition("/")  # `trunk` of `origin/trunk`
         is_on_target = current_branch in ("HEAD", target_branch, local_name)
-        if merge_base == head and is_on_target:
+        if merge_base == head and is_on_target:  # the target branch has all commits
             break
         return merge_base, f"where the branch left {target_branch}"
     return (parents[0], "the commit before HEAD") if parents else (head, "the only commit")
@@ -109,7 +109,7 @@ def path_in_revision(name: str, revision: str) -> str:
 
     Raises UsageError for a path outside of the work tree.
     """
-    directories = [*sources_in(revision, [name], work_tree_of(os.curdir), "a review")]
+    directories = [*sources_in(revision, [name], work_tree_of(os.curdir), subject="a review")]
     if not directories:
         return ""
     (directory,) = directories  # `REV:path` of the path, or of the directory that a file is in
@@ -193,7 +193,7 @@ def _directories_up(path: str, top: str) -> Iterator[str]:
 
 
 def _content(path: str, files: Disk) -> object:
-    """What a configuration sets, or the bytes of another file, for a comparison; the message of an error in it."""
+    """What to compare of a file: the values of a configuration, or the error in it; of another file the bytes."""
     try:
         if os.path.basename(path) in FILES:
             return read_config(path, files) if files.is_file(path) else Config()

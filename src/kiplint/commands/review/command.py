@@ -218,14 +218,14 @@ class ReviewResult(Report, frozen=True):
 
     @property
     def omissions(self) -> str:
-        """`; 2 changes that break nothing; 1 older finding not shown`: what the verdict counts behind the findings."""
+        """`; 2 changes that break nothing; 1 older finding not shown`: the end of the verdict's sentence."""
         verb = "breaks" if len(self.additions) == 1 else "break"
         additions = f"; {plural(len(self.additions), 'change')} that {verb} nothing" if self.additions else ""
         return additions + super().omissions
 
     @property
     def fix_commands(self) -> tuple[str, str]:
-        """The safe fixes of the change alone, and its others."""
+        """The command that applies the safe fixes of the change, and the one that applies its unsafe fixes too."""
         since = f" --changed-since {self.base}" if self.base else ""
         return "`kiplint review --fix`", f"`kiplint check{since} --fix --unsafe-fixes`"
 
@@ -270,7 +270,7 @@ def review(
     default the tags of releases. The status is `findings` when an entry is as severe as `fail_on` or breaks one of
     `fail_on_breaks`; `never` fails nothing. Raises UsageError and SourceError as `check` and `diff` do.
     """
-    grave_breaks = breaks_of(fail_on_breaks)
+    failing_breaks = breaks_of(fail_on_breaks)
     names = _names(paths)
     revision, base_note = find_base(base)
     base_files = RevisionFiles(revision, work_tree_of(os.curdir)) if revision and not is_unborn(revision) else None
@@ -285,7 +285,7 @@ def review(
     rows = _rollout(comparison, configuration, rollout)
     findings_by_origin: dict[Origin, Iterable[Finding]] = {
         "check": (*check.findings, *changed_configuration(base_files, [*names, *comparison.new_sources], trust_head)),
-        "diff": comparison.breaking,
+        "diff": comparison.findings,
         "rollout": findings_of(rows, comparison.new_sources) if rollout == "always" else (),
     }
     entries = entries_of(findings_by_origin, {rule.id: rule.supersedes for rule in rules_by_id.values()})
@@ -294,7 +294,7 @@ def review(
         files=check.files,
         messages=check.messages,
         sources={**comparison.old_sources, **comparison.new_sources, **check.sources},
-        status=_status(entries, comparison, fail_on or configuration.config.fail_on, grave_breaks),
+        status=_status(entries, comparison.findings, fail_on or configuration.config.fail_on, failing_breaks),
         sets=(*names, f"{revision}:") if revision else names,
         rules=rules_by_id,
         paths=check.paths,
@@ -320,6 +320,7 @@ def _names(paths: Iterable[Path]) -> tuple[str, ...]:
     for name in names:
         if not os.path.lexists(name):
             raise SourceError(f"no such file or directory: {name}; to compare with a revision, write --base REV")
+        # A separator ends each path, so that `ab` is not inside of `a`.
         names_by_path.setdefault(os.path.join(os.path.realpath(name), ""), name)
     outer_names = []
     for path, name in names_by_path.items():
@@ -329,9 +330,11 @@ def _names(paths: Iterable[Path]) -> tuple[str, ...]:
     return tuple(outer_names)
 
 
-def _status(entries: tuple[Entry, ...], comparison: Comparison, fail_on: str, grave_breaks: Collection[str]) -> Status:
-    """`findings` when an entry is as severe as `fail_on`, or a change breaks one of `grave_breaks`, such as `wire`."""
-    if fail_on != "never" and any(change.breaks in grave_breaks for change in comparison.breaking):
+def _status(
+    entries: tuple[Entry, ...], changes: Iterable[ChangeFinding], fail_on: str, failing_breaks: set[str]
+) -> Status:
+    """`findings` if an entry is as severe as `fail_on`, or a change breaks one of `failing_breaks`, such as `wire`."""
+    if fail_on != "never" and any(change.breaks in failing_breaks for change in changes):
         return "findings"
     return "findings" if at_least(entries, fail_on) else "ok"
 
@@ -355,13 +358,13 @@ class Comparison(NamedTuple):
         return tuple(change for change in self.changes if change.breaks == "none" and change.severity == "info")
 
     @property
-    def breaking(self) -> list[ChangeFinding]:
-        """The other changes."""
+    def findings(self) -> list[ChangeFinding]:
+        """The changes that break something, or are at least a warning: all but the additions."""
         return [change for change in self.changes if change.breaks != "none" or change.severity != "info"]
 
 
 def _compare(names: Iterable[str], revision: str, released: Sequence[str], configuration: Configuration) -> Comparison:
-    """Compare each path with the same path in the revision, which is empty where there is no base."""
+    """Compare each path with the same path in the revision; without a revision nothing is compared."""
     if not revision:
         return Comparison()
     rules, keeps = configuration.rules(), configuration.keeps
@@ -415,7 +418,7 @@ class Item(NamedTuple):
 def entries_of(
     findings_by_origin: Mapping[Origin, Iterable[Finding]], supersedes: Mapping[str, Collection[str]]
 ) -> tuple[Entry, ...]:
-    """An entry for each cause, the most severe first. The findings of `check` come before the others.
+    """An entry for each cause, the most severe first. `findings_by_origin` must have those of `check` first.
 
     `supersedes` has the ids of the rules that a rule explains, by its id.
     """

@@ -45,7 +45,7 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
 
 
 def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
-    """Write a review as Markdown of at most 60 lines, for a comment on a pull request and for the job summary."""
+    """Write a review as Markdown, unless `whole` is set with at most 60 lines, for a pull request and a job summary."""
     write_verdict(result.verdict, out)
     entries = [entry for entry in result.findings if result.is_listed(entry)]
     most_entries = len(entries) if result.whole else MOST_ENTRIES
@@ -55,7 +55,7 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
 
     proofs = io.StringIO()
     write_proofs((change for entry in entries for change in entry.changes), proofs)
-    if result.whole or proofs.getvalue().count("\n") <= MOST_ENTRIES:
+    if result.whole or proofs.getvalue().count("\n") <= MOST_ENTRIES:  # longer proofs are left out
         out.write(proofs.getvalue())
 
     most_additions = len(result.additions) if result.whole else MOST_ADDITIONS
