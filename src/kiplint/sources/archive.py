@@ -18,11 +18,11 @@ _ENTRY_MARK = b"PK\1\2"
 
 
 def open_archive(name: str, path: str = "") -> tuple[FileTree, str]:
-    """The tree in an archive below a path in it; and the name of the file, or empty, if the path is a file.
+    """The tree below a path in an archive, and an empty name; for a file, the tree of its folder and the file's name.
 
-    Without a path, an archive that has one top folder such as `kafka-4.0.0-src` is read from there on, so that the
-    files of two releases have the same paths. Raises SourceError for what is not an archive, damaged, encrypted or
-    beyond a limit.
+    Without a path, an archive with a single top folder that has a hyphen, such as `kafka-4.0.0-src`, is read from there
+    on, so that the files of two releases have the same paths. Raises SourceError for what is not an archive, damaged,
+    encrypted or beyond a limit.
     """
     shown_name = show_path(name)
     try:
@@ -36,24 +36,24 @@ def open_archive(name: str, path: str = "") -> tuple[FileTree, str]:
             reason = error.strerror
         raise SourceError(f"cannot read {shown_name}: {reason}") from None
     folder, file = path.strip("/"), ""
-    top, *other_tops = sorted({path.partition("/")[0] for path in files}) or [""]
+    top, *other_tops = sorted({file_path.partition("/")[0] for file_path in files}) or [""]
     if not folder and not other_tops and "-" in top and top not in files:
         folder = top
     if folder in files:
         folder, _, file = folder.rpartition("/")
-    before = f"{folder}/" if folder else ""
-    files_below = {path.removeprefix(before): data for path, data in files.items() if path.startswith(before)}
+    prefix = f"{folder}/" if folder else ""
+    files_below = {key.removeprefix(prefix): data for key, data in files.items() if key.startswith(prefix)}
     if not files_below and folder:
-        folders = {path.rpartition("/")[0] for path in files}
+        folders = {file_path.rpartition("/")[0] for file_path in files}
         raise SourceError(f"no such path in {shown_name}: {folder}{did_you_mean(folder, {*files, *folders})}")
-    links_below = tuple(link.removeprefix(before) for link in links if link.startswith(before))
+    links_below = tuple(link.removeprefix(prefix) for link in links if link.startswith(prefix))
     label = f"{shown_name}!/{folder}" if folder else shown_name
-    tree = FileTree(label, f"{shown_name}!/{before}", f"{name}/{before}", by_folder(files_below), links=links_below)
+    tree = FileTree(label, f"{shown_name}!/{prefix}", f"{name}/{prefix}", by_folder(files_below), links=links_below)
     return tree, file
 
 
 def _read_zip(name: str, data: bytes) -> tuple[dict[str, bytes], list[str]]:
-    """The JSON files of an archive by path, of an oversized one the beginning, and the paths of links to JSON files."""
+    """The JSON files of an archive by path, each cut at `LARGEST_ENTRY`, and the paths of links to JSON files."""
     if data.count(_ENTRY_MARK) > ARCHIVE_ENTRIES:
         raise SourceError(f"cannot read {name}: {ARCHIVE_ENTRIES.exceeded('it')}")
     files: dict[str, bytes] = {}

@@ -27,10 +27,10 @@ UNNAMED = "<stdin>"
 
 
 def directory_tree(top: str) -> FileTree:
-    """The tree of a directory: in a checkout what git has or would add, elsewhere what is there.
+    """The tree of a directory: in a work tree what git tracks or would add, elsewhere what is there.
 
-    Hidden folders, `node_modules` and the logs of Delta tables are skipped. A directory of which git has nothing, such
-    as the output of a build, is read like one outside of a checkout. Raises SourceError for an unreadable folder.
+    Hidden folders, `node_modules` and the logs of Delta tables are skipped. A directory of which git tracks nothing,
+    such as the output of a build, is read like one outside of a work tree. Raises SourceError for an unreadable folder.
     """
     paths = work_tree_files(top) if work_tree_of(os.path.realpath(top)) else []
     if not any(os.path.isfile(os.path.join(top, path)) for path in paths):
@@ -52,14 +52,14 @@ def directory_tree(top: str) -> FileTree:
 
 
 def _tree(top: str, files: Mapping[str, str | bytes], links: list[str]) -> FileTree:
-    """The tree of a directory with files, by path in it, that are given by their full path or as bytes."""
+    """The tree of the directory `top`; `files` has, by path below it, the full path of each file or its bytes."""
     shown_name = show_path(top)
-    prefix = "" if shown_name == os.curdir else os.path.join(shown_name, "")
-    return FileTree(top, prefix, os.path.join(top, ""), by_folder(files), read, tuple(links))
+    shown_prefix = "" if shown_name == os.curdir else os.path.join(shown_name, "")
+    return FileTree(top, shown_prefix, os.path.join(top, ""), by_folder(files), read, tuple(links))
 
 
 def _walk(top: str) -> list[str]:
-    """The paths of the files and folders below a directory, from there and with slashes."""
+    """The paths of the files and folders below a directory, relative to it and with slashes."""
     paths: list[str] = []
 
     def refuse(error: OSError) -> None:
@@ -67,8 +67,8 @@ def _walk(top: str) -> list[str]:
 
     for folder, subfolders, names in os.walk(top, onerror=refuse):
         relative = os.path.relpath(folder, top).replace(os.sep, "/")
-        before = "" if relative == os.curdir else f"{relative}/"
-        paths += (before + name for name in (*names, *subfolders))
+        prefix = "" if relative == os.curdir else f"{relative}/"
+        paths += (prefix + name for name in (*names, *subfolders))
         subfolders[:] = filter(is_walked, subfolders)  # `os.walk` enters those that are left
     return paths
 
@@ -90,7 +90,7 @@ def with_siblings(directory: str, contents: Mapping[str, bytes | None], includes
 
 
 def read(path: str | bytes) -> bytes:
-    """The bytes of a file of a set, of an oversized one only the beginning; bytes in place of a path are returned.
+    """The bytes of a file of a set, cut at `LARGEST_ENTRY`; bytes in place of a path are returned as they are.
 
     Raises SourceError for a file that cannot be read, and for a link.
     """
@@ -126,7 +126,7 @@ def read_input(name: str, limit: Limit) -> bytes:
 
 
 def show_path(path: str) -> str:
-    """A path as users see it: relative to the working directory when below it, else as it is."""
+    """A path as users see it: relative to the working directory when below it, else only normalized."""
     if path == UNNAMED:
         return path
     here = os.getcwd()
@@ -136,7 +136,7 @@ def show_path(path: str) -> str:
 
 
 def in_repository(path: str, names: tuple[str, ...]) -> str:
-    """The path of a file relative to the top of the repository, with slashes; as it is when the file is not below it.
+    """The path of a file relative to the top of the repository, with slashes; as it is when the file is not below that.
 
     `names` are the SET arguments of the run, which tell a file of `REV:path` from one on disk.
     """
@@ -150,7 +150,7 @@ def in_repository(path: str, names: tuple[str, ...]) -> str:
 
 
 def in_patch(path: str, names: tuple[str, ...]) -> str:
-    """The name of a file in a patch for `patch -p1` or `git apply`; `names` are as in `in_repository`.
+    """The name of a file in a patch for `patch -p1` or `git apply`; `names` are the SET arguments of the run.
 
     It is relative to the working directory for a file below that, else to the top of the repository.
     """

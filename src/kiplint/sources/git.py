@@ -19,26 +19,28 @@ from kiplint.sources.schema_files import LARGEST_ENTRY, FileTree, SourceError, b
 from kiplint.text.files import read_file
 from kiplint.text.words import did_you_mean
 
-_LOCAL_NAMES = """
+_LOCATING_VARIABLES = """
     GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_DIR GIT_GRAFT_FILE GIT_IMPLICIT_WORK_TREE GIT_INDEX_FILE
     GIT_INTERNAL_SUPER_PREFIX GIT_NAMESPACE GIT_NO_REPLACE_OBJECTS GIT_OBJECT_DIRECTORY GIT_PREFIX GIT_REPLACE_REF_BASE
     GIT_SHALLOW_FILE GIT_WORK_TREE"""
 """The variables that locate a repository, which hooks set: `git rev-parse --local-env-vars` without configuration."""
 
-_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat"}
-_QUIET |= {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull, "GIT_LITERAL_PATHSPECS": "0", "LC_ALL": "C"}
+_SAFE_ENV = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat"}
+_SAFE_ENV |= {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull, "GIT_LITERAL_PATHSPECS": "0", "LC_ALL": "C"}
 """No prompts, no locks, and no fetching, because the configuration of remotes can name commands to run; and each object
 and each parent as the commit has it, not what the repository puts in its place."""
 
-_TAME = f"-c core.hooksPath={os.devnull} -c core.fsmonitor=false -c core.alternateRefsCommand= -c gc.auto=0".split()
+_SAFE_OPTIONS = (
+    f"-c core.hooksPath={os.devnull} -c core.fsmonitor=false -c core.alternateRefsCommand= -c gc.auto=0".split()
+)
 """Settings of a repository that are overridden, because each of them can name a command to run."""
 
-SECONDS = 60.0
+TIME_LIMIT = 60.0
 """The limit on the time of a command, because folders that share subfolders can take git forever to list."""
 REVISION = re.compile(r"(?:[^{}:]|\{[^{}]*\})+:")
 """The revision of `REV:path`, with its colon."""
 FOLDER, FILE, LINK, SUBMODULE = "040000", "100", "120000", "160000"
-"""The modes of entries of a tree, and how those of files begin."""
+"""The modes of tree entries; `FILE` is how the modes of files begin."""
 
 
 class NoRepositoryError(SourceError):
@@ -66,33 +68,33 @@ def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
     `elsewhere` removes the variables by which a hook locates its own repository, so that git finds another one.
     `protocols` are those that git may fetch with; `none` is no protocol.
     """
-    removed_names = _LOCAL_NAMES.split() if elsewhere else ()
+    removed_names = _LOCATING_VARIABLES.split() if elsewhere else ()
     variables = {name: value for name, value in os.environ.items() if name not in removed_names}
-    return {**variables, **_QUIET, "GIT_ALLOW_PROTOCOL": protocols}
+    return {**variables, **_SAFE_ENV, "GIT_ALLOW_PROTOCOL": protocols}
 
 
 def run(
     command: Sequence[str],
     env: dict[str, str],
     max_output: int = GIT_OBJECTS,
-    seconds: float = SECONDS,
-    text: bytes = b"",
+    seconds: float = TIME_LIMIT,
+    stdin_bytes: bytes = b"",
 ) -> CompletedProcess[bytes]:
-    """Run git with the words of a command; it is killed beyond `max_output` bytes of output, or after `seconds`.
+    """Run git with the arguments `command`; it is killed beyond `max_output` bytes of output, or after `seconds`.
 
-    `text` is its standard input. The command must not read the files of the work tree, which git passes through
-    filters that a configuration names. Raises SourceError when there is no git to be run.
+    `stdin_bytes` is its standard input. The command must not read the files of the work tree, which git passes through
+    filters that a configuration names. Raises SourceError when git cannot be started.
     """
     with TemporaryFile() as stdin:  # a pipe could fill up before git's output is read
-        stdin.write(text)
+        stdin.write(stdin_bytes)
         stdin.seek(0)
         try:
-            process = Popen(["git", *_TAME, *command], stdin=stdin, stdout=PIPE, stderr=PIPE, env=env)
+            process = Popen(["git", *_SAFE_OPTIONS, *command], stdin=stdin, stdout=PIPE, stderr=PIPE, env=env)
         except OSError as error:
             raise SourceError(f"revisions and bundles are read with git, which cannot run: {error.strerror}") from None
     timer = Timer(seconds, process.kill)
     timer.start()
-    with process:  # it waits for git at its end, so a signal has to kill git inside
+    with process:  # its end waits for git, so an exception such as Ctrl-C must kill git first
         try:
             assert process.stdout and process.stderr
             out = process.stdout.read(max_output + 1)
@@ -108,7 +110,7 @@ def run(
 
 
 def complaint(stderr: bytes) -> str:
-    """The reason that git gives in its standard error, in one line: the first `fatal:` or `error:`, else any line."""
+    """The reason in git's standard error: the text after the first `fatal: ` or `error: `, else its first line."""
     lines = [line for line in stderr.decode("utf-8", "surrogateescape").splitlines() if line.strip()]
     for line in lines:
         label, _, reason = line.partition(": ")
@@ -118,10 +120,10 @@ def complaint(stderr: bytes) -> str:
 
 
 class Objects:
-    """The objects of one repository, each request by a git of its own.
+    """The objects of one repository; each request starts git once.
 
-    `where` is what errors call it. `options` are those of git that lead there, such as `("-C", path)`, and empty for
-    the repository around the working directory.
+    `where` is what errors call it. `options` are the options with which git finds it, such as `("-C", path)`, and empty
+    for the repository around the working directory.
     """
 
     def __init__(self, where: str, options: Sequence[str]) -> None:
@@ -130,16 +132,16 @@ class Objects:
         self._env = environment(elsewhere=bool(options))
 
     def find(self, name: str) -> GitObject | None:
-        """The object of a name as git understands it, or None; raises NoRepositoryError, SourceError."""
-        if "\n" in name or "\0" in name:
+        """The object that a name such as `HEAD^{tree}` has in git, or None; raises NoRepositoryError, SourceError."""
+        if "\n" in name or "\0" in name:  # git reads one name a line
             return None
         (answer,) = self.find_all([name])
         return answer
 
     def read(self, ids: Sequence[str]) -> list[bytes]:
-        """The bytes of objects by id, of an oversized one the beginning; raises SourceError when one is missing."""
+        """The bytes of the objects with `ids`, cut at `LARGEST_ENTRY`; raises SourceError when one is missing."""
         answers = zip(ids, self.find_all(ids), strict=True)
-        return [answer.data if answer else self._fail_without(object_id) for object_id, answer in answers]
+        return [answer.data if answer else self._fail_missing(object_id) for object_id, answer in answers]
 
     def run(self, *command: str) -> str:
         """The output of a git command, or empty if it fails; raises SourceError for a repository of another owner."""
@@ -149,9 +151,9 @@ class Objects:
         return "" if result.returncode else result.stdout.decode("utf-8", "surrogateescape")
 
     def entries(self, tree: str, name: str, *, recursive: bool = True) -> list[TreeEntry]:
-        """The entries of a tree, which is given by id or `REV:path`; also those of its folders if `recursive`.
+        """The entries of a tree, given by id or `REV:path`; if `recursive`, those below each folder in its place.
 
-        Raises SourceError for a tree that cannot be read, and for one that is too large, which it calls `name`.
+        Raises SourceError for a tree that cannot be read, and for one that is too large, which the error calls `name`.
         """
         command = ["ls-tree", "-z", "--full-tree", *(["-r"] if recursive else []), tree]
         result = run([*self._options, *command], self._env, GIT_LISTING)
@@ -159,14 +161,14 @@ class Objects:
         if was_killed or len(result.stdout) > GIT_LISTING:
             raise SourceError(GIT_LISTING.exceeded(name))
         if result.returncode:
-            self._fail_without(tree)
+            self._fail_missing(tree)
         text = result.stdout.decode("utf-8", "surrogateescape")
         return [TreeEntry(*match.groups()) for match in re.finditer(r"(\d+) \w+ (\w+)\t([^\0]+)\0", text)]
 
     def find_all(self, names: Sequence[str]) -> list[GitObject | None]:
         """The objects of several names, each as `find` gives it, in one request."""
-        text = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
-        result = run([*self._options, "cat-file", "--batch"], self._env, text=text)
+        lines = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
+        result = run([*self._options, "cat-file", "--batch"], self._env, stdin_bytes=lines)
         if len(result.stdout) > GIT_OBJECTS:
             raise SourceError(GIT_OBJECTS.exceeded(f"the git repository {self.where}"))
         if result.returncode:
@@ -184,8 +186,8 @@ class Objects:
             output.seek(start + int(size) + 1)
         return answers
 
-    def _fail_without(self, name: str) -> NoReturn:
-        """Raise SourceError for an object that is missing or cannot be read."""
+    def _fail_missing(self, name: str) -> NoReturn:
+        """Raise SourceError for the object `name`, which is missing or cannot be read."""
         remedy = "kiplint fetches nothing, so use a clone made without --filter"
         raise SourceError(f"the git repository {self.where} is damaged or partial: {name} is not in it; {remedy}")
 
@@ -204,8 +206,8 @@ def open_repository(repository: str | None) -> Objects:
     """The objects of a repository: a directory, or a bundle, which is unpacked once in this process.
 
     Git locates the repository itself, so that it refuses a repository of another owner (`safe.directory`). Raises
-    SourceError for a repository that does not exist and for a bundle that cannot be unpacked. The first request raises
-    it for a directory that is not a repository.
+    SourceError for a repository that does not exist and for a bundle that cannot be unpacked. For a directory that is
+    not a repository, the first request raises it.
     """
     if not repository:
         return Objects(os.path.realpath(os.curdir), ())
@@ -239,7 +241,10 @@ def work_tree_of(directory: str) -> str:
 
 
 def _unpack(name: str, bundle: str) -> str:
-    """The directory of a new bare clone of a bundle, removed at the end of the process. SourceError if it is broken."""
+    """The directory of a new bare clone of the bundle at a path, which is removed at the end of the process.
+
+    Raises SourceError for a broken bundle; the error calls it `name`.
+    """
     directory = mkdtemp(prefix="kiplint-")
 
     def remove() -> None:
@@ -249,16 +254,16 @@ def _unpack(name: str, bundle: str) -> str:
     at_end(remove)
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
     env = environment(elsewhere=True, protocols="file")  # to git, reading a bundle is fetching from a file
-    result = run(command, env, seconds=60 * SECONDS)
+    result = run(command, env, seconds=60 * TIME_LIMIT)
     if result.returncode:
         raise SourceError(f"cannot read the bundle {name}: {complaint(result.stderr)}")
     return directory
 
 
 def work_tree_files(directory: str) -> list[str]:
-    """The paths below a directory of a checkout that git has or would add, from there and with slashes.
+    """The files below a directory that git tracks or would add, as paths relative to it with slashes.
 
-    Some may be gone, others are repositories of their own. Empty outside of a checkout, for the repository of another
+    Some may be deleted, others are nested repositories. Empty outside of a work tree, for the repository of another
     owner, and without git.
     """
     command = ["-C", directory, "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
@@ -277,9 +282,9 @@ def revision_tree(name: str, repository: str | None = None) -> tuple[FileTree, s
 
     Raises SourceError for an unknown revision, a missing path and a place that is not a repository.
     """
-    revision, path = _split(name)
+    revision, path = _revision_and_path(name)
     objects = open_repository(repository)
-    folder, file = _from_top(name, path, objects), ""
+    folder, file = _path_from_top(name, path, objects), ""
     try:
         entries = objects.entries(f"{revision}:{folder}", name)
     except SourceError as error:  # the path is a file, or wrong
@@ -288,15 +293,15 @@ def revision_tree(name: str, repository: str | None = None) -> tuple[FileTree, s
     ids = {entry.path: entry.id for entry in entries if entry.mode.startswith(FILE)}
     links = tuple(entry.path for entry in entries if entry.mode == LINK)
     contents = dict(zip(ids, objects.read([*ids.values()]), strict=True))
-    before = f"{folder}/" if folder else ""
-    work_tree = work_tree_of(objects.where) if os.path.isdir(objects.where) else ""
-    return FileTree(name, f"{revision}:{before}", work_tree + before, by_folder(contents), links=links), file
+    prefix = f"{folder}/" if folder else ""
+    work_tree = work_tree_of(objects.where) if os.path.isdir(objects.where) else ""  # a bundle has none
+    return FileTree(name, f"{revision}:{prefix}", work_tree + prefix, by_folder(contents), links=links), file
 
 
 def _folder_of_file(revision: str, path: str, objects: Objects, error: SourceError) -> tuple[str, str, list[TreeEntry]]:
-    """The folder of a file in a revision, the name of the file, and the entries of the folder.
+    """The folder of the file at `path` in a revision, the name of the file, and the entries of the folder.
 
-    Raises SourceError for what is not a file; for a folder, the `error` with which reading it failed.
+    Raises SourceError for what is not a file; for a folder it is `error`, with which reading the folder failed.
     """
     _require_revision(revision, objects)
     folder, _, file = path.rpartition("/")
@@ -344,8 +349,8 @@ def is_unborn(revision: str, repository: str | None = None) -> bool:
     return is_repository and not objects.run("rev-list", "--all", "--max-count=1")
 
 
-def _split(name: str) -> tuple[str, str]:
-    """The parts of `REV:path` before and after the first colon outside of braces."""
+def _revision_and_path(name: str) -> tuple[str, str]:
+    """The revision and the path of `REV:path`, which the first colon outside of braces separates."""
     match = REVISION.match(name)
     is_windows_path = re.match(r"[^:]:[/\\]", name)
     if not match or is_windows_path:
@@ -355,10 +360,10 @@ def _split(name: str) -> tuple[str, str]:
     return match[0].removesuffix(":"), name[match.end() :]
 
 
-def _from_top(name: str, path: str, objects: Objects) -> str:
-    """The path of `REV:path` from the top of the repository, without needless slashes.
+def _path_from_top(name: str, path: str, objects: Objects) -> str:
+    """The `path` of `REV:path`, from the top of the repository and without needless slashes.
 
-    A path that begins with `./` or `../` is relative to the working directory. `name` is what errors call it.
+    A path that begins with `./` or `../` is relative to the working directory. `name` is all of `REV:path`, for errors.
     """
     if re.match(r"\.\.?(?:/|\Z)", path):
         here = objects.run("rev-parse", "--show-prefix").removesuffix("\n")

@@ -31,11 +31,11 @@ def open_sets(
     """The schema sets that names stand for; what exists on disk comes before a revision of the same spelling.
 
     A name is a directory, a file (its siblings are its context), an archive, `ARCHIVE!/path`, `REV:path` as
-    `git show` takes it, or `-`. A set that another name stands for as well is given once.
+    `git show` takes it, or `-`. A set that several names stand for is given once.
     `repository` is where revisions are looked up: a work tree, a bare repository or a bundle; by default the one around
     the working directory. Raises SourceError for what cannot be read, for a tree without definitions, and for a named
-    file that is other JSON. With a list `empty`, the line about a tree without definitions is appended to it instead,
-    if another name has definitions.
+    file that is other JSON. With a list `empty`, the message about each tree without definitions is appended to it, and
+    the last one is raised only if no name has definitions.
     """
     reported_paths: set[str] = set()
     for schemas in _open_all(names, includes, repository, empty):
@@ -50,12 +50,12 @@ def open_sets(
 def _open_all(
     names: Iterable[str], includes: Includes, repository: str | None, empty: list[str] | None
 ) -> Iterator[SchemaFiles]:
-    """The sets of all names as `open_sets` gives them, but one for each of the names that stand for it."""
+    """The sets of all names, as `open_sets` gives them but repeated if several names stand for the same set."""
     trees: list[FileTree] = []
     files_by_directory: dict[str, dict[str, bytes | None]] = defaultdict(dict)
     trees_by_prefix: dict[str, FileTree] = {}
     files_by_prefix: dict[str, list[str]] = defaultdict(list)
-    for name in {os.path.abspath(name): name for name in names}.values():
+    for name in {os.path.abspath(name): name for name in names}.values():  # one of all spellings of a path
         exists = os.path.lexists(name)
         if name == STDIN:
             files_by_directory[""][UNNAMED] = read_stdin(LARGEST_ENTRY)
@@ -68,8 +68,8 @@ def _open_all(
         else:
             tree, file = _tree_and_file(name, repository)
             if file:
-                trees_by_prefix[tree.prefix] = tree
-                files_by_prefix[tree.prefix].append(file)
+                trees_by_prefix[tree.shown_prefix] = tree
+                files_by_prefix[tree.shown_prefix].append(file)
             else:
                 trees.append(tree)
 
@@ -88,7 +88,7 @@ def _open_all(
 
 
 def _tree_and_file(name: str, repository: str | None) -> tuple[FileTree, str]:
-    """The tree that an archive, a path in one, or `REV:path` names; and the file in its root, if it names a file."""
+    """The tree that an archive, a path in one, or `REV:path` names; if that is a file, its folder and its name."""
     archive, _, path = name.partition("!/")
     if archive.lower().endswith(ARCHIVES) and os.path.lexists(archive):
         return open_archive(archive, path)

@@ -65,8 +65,9 @@ class SchemaFiles(msgspec.Struct, frozen=True):
 def kind_of(data: bytes) -> Kind:
     """What a file is.
 
-    A definition is an object that has versions, or a type and an API key, at its top level. Malformed is what is not
-    JSON, and an object that is empty, or that has two properties of definitions and no type of another kind.
+    A definition is an object that has versions, or a type and an API key, at its top level, or broken JSON with these
+    words. Malformed is all other text that is not JSON, an empty object, and an object that has two properties of
+    definitions and no type of another kind.
     """
     if len(data) >= LARGEST_ENTRY:
         beginning = blank_comments(data)
@@ -82,12 +83,12 @@ def kind_of(data: bytes) -> Kind:
         return "other"
     if _defines_message(" ".join(value).encode(errors="replace")):
         return "definition"
-    is_meant = len(PROPERTIES & value.keys()) >= 2 and value.get("type", "data") in MESSAGE_TYPES
-    return "malformed" if is_meant or not value else "other"
+    looks_like_definition = len(PROPERTIES & value.keys()) >= 2 and value.get("type", "data") in MESSAGE_TYPES
+    return "malformed" if looks_like_definition or not value else "other"
 
 
 def _defines_message(text: bytes) -> bool:
-    """Whether a part of a file has the words that only a definition has."""
+    """Whether a text has the words that only a definition has."""
     return b"validVersions" in text or b"flexibleVersions" in text or (b"apiKey" in text and b"type" in text)
 
 
@@ -101,7 +102,7 @@ def _first_properties(data: bytes) -> bytes:
 def definitions(files: Iterable[SchemaFile]) -> tuple[tuple[SchemaFile, ...], tuple[str, ...]]:
     """The files of one directory that are definitions or malformed, and the paths of the others.
 
-    Both are empty unless one file at least is a definition.
+    Both are empty unless at least one file is a definition.
     """
     kinds = [(file, kind_of(file.data)) for file in files]
     if not any(kind == "definition" for _, kind in kinds):
@@ -113,33 +114,34 @@ def definitions(files: Iterable[SchemaFile]) -> tuple[tuple[SchemaFile, ...], tu
 class FileTree(msgspec.Struct, frozen=True):
     """The JSON files of a tree: a directory, a revision or an archive.
 
-    `name` is what the user called it. `prefix` goes before the path of a file to show it, such as `4.0.0:`, and `home`
-    goes before it to ask whether it is included. `folders` maps each folder's path, without slashes around it, to its
+    `name` is what the user called it. `shown_prefix` goes before the path of a file to show it, such as `4.0.0:`, and
+    `include_prefix` to ask whether it is included. `folders` maps each folder's path, without slashes around it, to its
     files: name to bytes, or to what `read` takes to give them. `links` are the paths of links that could be files or
     folders of definitions; they are not followed.
     """
 
     name: str
-    prefix: str
-    home: str
+    shown_prefix: str
+    include_prefix: str
     folders: dict[str, dict[str, Any]]
     read: Callable[[Any], bytes] = bytes
     links: tuple[str, ...] = ()
 
     def sets(self, includes: Includes) -> Iterator[SchemaFiles]:
         """One set for each folder with definitions, outer before inner; raises NothingThereError when there is none."""
-        links = tuple(printable(self.prefix + link) for link in sorted(self.links) if includes(self.home + link))
-        first_links = links
+        included_links = (link for link in sorted(self.links) if includes(self.include_prefix + link))
+        links = tuple(printable(self.shown_prefix + link) for link in included_links)
+        unlisted_links = links
         has_set = False
         for folder in sorted(self.folders, key=lambda path: path.split("/")):
             definition_files, left_out = definitions(self.files(folder, includes))
             if definition_files:
                 directory = self.directory(folder)
-                yield SchemaFiles(directory, definition_files, relative=folder, left_out=left_out, links=first_links)
-                has_set, first_links = True, ()
+                yield SchemaFiles(directory, definition_files, relative=folder, left_out=left_out, links=unlisted_links)
+                has_set, unlisted_links = True, ()
         if not has_set:
             paths = [f"{folder}/{name}".lstrip("/") for folder, files in self.folders.items() for name in files]
-            has_excluded = not all(includes(self.home + path) for path in paths)
+            has_excluded = not all(includes(self.include_prefix + path) for path in paths)
             reason = " that is not excluded by the configuration" if has_excluded else ""
             reason += "; links are not followed" if links else ""
             raise NothingThereError(f"nothing to check: no message definition in {self.name}{reason}")
@@ -149,7 +151,7 @@ class FileTree(msgspec.Struct, frozen=True):
 
         Raises SourceError for a named file that is JSON of another kind.
         """
-        named_paths = {printable(self.prefix + name) for name in names}
+        named_paths = {printable(self.shown_prefix + name) for name in names}
         files: list[SchemaFile] = []
         siblings: list[SchemaFile] = []
         for file in self.files("", includes):
@@ -167,15 +169,15 @@ class FileTree(msgspec.Struct, frozen=True):
 
     def files(self, folder: str, includes: Includes) -> list[SchemaFile]:
         """The files of a folder that are included."""
-        before = f"{folder}/" if folder else ""
+        prefix = f"{folder}/" if folder else ""
         files = self.folders.get(folder, {})
-        names = [name for name in sorted(files) if includes(self.home + before + name)]
-        return [SchemaFile(printable(self.prefix + before + name), self.read(files[name])) for name in names]
+        names = [name for name in sorted(files) if includes(self.include_prefix + prefix + name)]
+        return [SchemaFile(printable(self.shown_prefix + prefix + name), self.read(files[name])) for name in names]
 
     def directory(self, folder: str) -> str:
-        """The path of a folder, to show."""
-        path = printable(self.prefix + folder).rstrip("/").removesuffix("!")
-        return path or self.prefix[:1] or os.curdir  # `/` has nothing but the slash
+        """The path of a folder as it is shown."""
+        path = printable(self.shown_prefix + folder).rstrip("/").removesuffix("!")
+        return path or self.shown_prefix[:1] or os.curdir  # the root `/` is nothing but the slash that was removed
 
 
 def is_walked(folder: str) -> bool:
@@ -184,7 +186,7 @@ def is_walked(folder: str) -> bool:
 
 
 def by_folder(files: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The files of a tree, given by path, as folder to name to file; without folders that are not searched."""
+    """The files of a tree, given by path, in a dict by folder and name; without folders that are not searched."""
     folders: dict[str, dict[str, Any]] = {}
     for path, file in files.items():
         folder, _, name = path.rpartition("/")
