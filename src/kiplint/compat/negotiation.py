@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, reserved_versions
+from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, versions_between_nodes
 from kiplint.compat.tree import require_limits
 from kiplint.model.headers import API_VERSIONS, HEADER_WITH_ID, header_of
 from kiplint.model.layout import Encoding, wire_forms
@@ -128,16 +128,16 @@ MessageForms = tuple[tuple[VersionRange, Encoding], ...]
 
 
 class Offer(msgspec.Struct, frozen=True, dict=True):
-    """The versions of one RPC that a client can use, or that a broker offers to clients.
+    """One RPC of a client or broker, with the versions that the client can use, or that the broker offers to clients.
 
-    `reserved_versions` are the others, which only nodes use among themselves.
+    `versions_between_nodes` are the others, which only nodes use among themselves. Either range may be empty.
     """
 
     name: str
     request: Message
     response: Message
     versions: VersionRange
-    reserved_versions: VersionRange = NONE
+    versions_between_nodes: VersionRange = NONE
 
     @cached_property
     def forms(self) -> tuple[MessageForms, MessageForms]:
@@ -145,21 +145,22 @@ class Offer(msgspec.Struct, frozen=True, dict=True):
         require_limits(self.request, self.response)
         return tuple(wire_forms(self.request)), tuple(wire_forms(self.response))
 
-    def common_versions(self, other: Offer) -> VersionRange:
-        """The versions of a client that a broker has, for clients or nodes, in the same bytes. Raises TooLargeError."""
-        common = self.versions & (other.versions or other.reserved_versions)
-        if not common or not are_related(self.request, other.request):
+    def versions_with_same_bytes(self, broker: Offer) -> VersionRange:
+        """The versions of a client that a broker has in the same bytes, for clients or nodes. Raises TooLargeError."""
+        common = self.versions & (broker.versions or broker.versions_between_nodes)
+        if not common or not are_related(self.request, broker.request):
             return NONE
         request_forms, response_forms = self.forms
-        other_request_forms, other_response_forms = other.forms
-        if not self.request.data or self.request.data != other.request.data:
-            common &= _equal_versions(request_forms, other_request_forms)
-        if not self.response.data or self.response.data != other.response.data:
-            common &= _equal_versions(response_forms, other_response_forms)
+        broker_request_forms, broker_response_forms = broker.forms
+        # Equal files have equal bytes in all versions; a message that comes from no file has no data.
+        if not self.request.data or self.request.data != broker.request.data:
+            common &= _equal_versions(request_forms, broker_request_forms)
+        if not self.response.data or self.response.data != broker.response.data:
+            common &= _equal_versions(response_forms, broker_response_forms)
         return common
 
     def headers(self, version: int) -> tuple[int, int]:
-        """The header versions of request and response."""
+        """The header versions of the request and the response in a version."""
         return header_of(self.request, version), header_of(self.response, version)
 
     @property
@@ -224,8 +225,8 @@ def client_side(name: str, schemas: SchemaSet, *, unstable: bool = False) -> Sid
     """
     offers = {}
     for api_key, offer in _offers(schemas, unstable=unstable).items():
-        reserved = reserved_versions(api_key, offer.name, offer.versions)
-        offers[api_key] = replace(offer, versions=offer.versions - reserved, reserved_versions=reserved)
+        between_nodes = versions_between_nodes(api_key, offer.name, offer.versions)
+        offers[api_key] = replace(offer, versions=offer.versions - between_nodes, versions_between_nodes=between_nodes)
     return Side(name, offers)
 
 
@@ -240,13 +241,17 @@ def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: 
     offers = _offers(schemas, unstable=unstable)
     for api_key, offer in offers.items():
         if not is_served(offer.request, mode):
-            reserved = offer.versions if offer.request.declares_listeners else NONE
-            offers[api_key] = replace(offer, versions=NONE, reserved_versions=reserved)
+            # Listeners of other modes or of controllers serve it; without listeners the release does not enable it.
+            between_nodes = offer.versions if offer.request.declares_listeners else NONE
+            offers[api_key] = replace(offer, versions=NONE, versions_between_nodes=between_nodes)
     return Side(name, offers, mode)
 
 
 def _offers(schemas: SchemaSet, *, unstable: bool) -> dict[int, Offer]:
-    """By API key, the versions that both messages of an RPC have; the unstable one only with `unstable`."""
+    """By API key, the versions that both messages of an RPC have; the unstable one only with `unstable`.
+
+    Coordinator records, which a set pairs in the same way, are kept on disk and never sent.
+    """
     offers = {}
     for rpc in schemas.rpcs:
         if rpc.is_coordinator or rpc.request is None or rpc.response is None or not rpc.common:
@@ -313,7 +318,7 @@ def _fallback(opening: Exchange, ours: Offer, theirs: Offer) -> Exchange:
 
 
 def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreement:
-    """The agreement of client and broker on an RPC, over a connection that began with the exchange.
+    """The agreement of client and broker on an RPC, over a connection that began with the exchange `opening`.
 
     The version is the highest that both have (KIP-35, "Proposed Changes", 5); for ApiVersions the one of the
     exchange. After a first request with header 3, one without it is refused with INVALID_REQUEST; SaslHandshake is
@@ -323,7 +328,7 @@ def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreem
     if theirs is None:
         return Agreement(broker.name, None, status="client-only")
     if not theirs.versions:
-        return _agreement_without_offer(api_key, ours, theirs, broker.name)
+        return _agreement_if_not_offered(api_key, ours, theirs, broker.name)
     offered = str(theirs.versions)
     if ours is None:
         return Agreement(broker.name, offered, status="broker-only")
@@ -332,7 +337,7 @@ def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreem
     if not common or version is None:
         return Agreement(broker.name, offered, status="no-common-version")
 
-    same_bytes = ours.common_versions(theirs)
+    same_bytes = ours.versions_with_same_bytes(theirs)
     differing = str(common - same_bytes) if common - same_bytes else ""
     status: Outcome = "agreed"
     if version not in same_bytes:  # a client chooses by number, and both sides would misread each other
@@ -349,10 +354,10 @@ def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreem
     return Agreement(broker.name, offered, version, request_header, response_header, status, is_deprecated, differing)
 
 
-def _agreement_without_offer(api_key: int, ours: Offer | None, theirs: Offer, broker: str) -> Agreement:
-    """The agreement on an RPC that a broker does not offer to clients; between nodes its bytes must still be equal."""
+def _agreement_if_not_offered(api_key: int, ours: Offer | None, theirs: Offer, broker: str) -> Agreement:
+    """The agreement on an RPC that a broker has for nodes, not for clients; nodes must still agree on its bytes."""
     if ours and is_between_nodes(api_key, ours.name):
-        differing = (ours.versions & theirs.reserved_versions) - ours.common_versions(theirs)
+        differing = (ours.versions & theirs.versions_between_nodes) - ours.versions_with_same_bytes(theirs)
         if differing:
             return Agreement(broker, None, status="layout-differs", differing=str(differing))
     return Agreement(broker, None, status="not-offered")
@@ -365,13 +370,13 @@ def _rpc_row(api_key: int, client: Side, brokers: Sequence[Side], exchanges: Seq
     broker_offers = [broker.offers[api_key] for broker in brokers if api_key in broker.offers]
     any_offer = ours or broker_offers[0]
 
-    usable: VersionRange | None = None
+    usable: VersionRange | None = None  # None where a side lacks the RPC, empty where no version works with all
     if ours and len(broker_offers) == len(brokers):
         usable = ours.versions
         for theirs in broker_offers:
-            usable &= ours.common_versions(theirs)
+            usable &= ours.versions_with_same_bytes(theirs)
     chosen: int | None = None
-    if usable and api_key == API_VERSIONS:
+    if usable and api_key == API_VERSIONS:  # each connection uses the version of its exchange: the lowest of them
         chosen = min((agreement.chosen for agreement in agreements if agreement.chosen is not None), default=None)
     elif usable:
         chosen = usable.highest
@@ -397,7 +402,10 @@ def _rpc_row(api_key: int, client: Side, brokers: Sequence[Side], exchanges: Seq
 
 
 def _status_with_all(agreements: Sequence[Agreement], usable: VersionRange | None) -> Outcome:
-    """The status of an RPC with all brokers together: the worst of theirs, or that no version is usable with all."""
+    """The status of an RPC with all brokers together: the worst of theirs, or that no version is usable with all.
+
+    `usable` is None where a side lacks the RPC. Layouts that differ leave no usable version, but are the worse status.
+    """
     statuses = {agreement.status for agreement in agreements}
     if usable is not None and not usable and "layout-differs" not in statuses:
         return "no-common-version"
@@ -436,12 +444,12 @@ def _notes(
 
 
 def _differing_bytes(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
-    """The note on the versions that differ, with the last one that is safe to use."""
+    """The note on versions that both have in other bytes, with the highest one that is safe to use."""
     if not are_related(ours.request, theirs.request):
         api_key = ours.request.api_key
         return f"API key {api_key} is {ours.name} for the client and {theirs.name} for {agreement.broker}"
     is_single = agreement.differing.isdecimal()
     versions = f"version {agreement.differing} has" if is_single else f"versions {agreement.differing} have"
-    common = ours.common_versions(theirs)
+    common = ours.versions_with_same_bytes(theirs)
     safe = f"; the last safe version is {common.highest}" if common else ", and no version is safe"
     return f"{versions} other bytes for {agreement.broker}{safe}"

@@ -46,14 +46,14 @@ def is_between_nodes(api_key: int, name: str) -> bool:
     return BETWEEN_NODES.get(name) == api_key
 
 
-def reserved_versions(api_key: int, name: str, versions: VersionRange) -> VersionRange:
-    """Those of an RPC's versions that brokers use among themselves, and no client may use.
+def versions_between_nodes(api_key: int, name: str, versions: VersionRange) -> VersionRange:
+    """Those of an RPC's `versions` that brokers use among themselves, and no client may use.
 
     Only AddPartitionsToTxn has some: a broker verifies a transaction with version 4 and above (KIP-890, and the
     request's own comment).
     """
-    has_reserved_versions = api_key == ADD_PARTITIONS_TO_TXN and name == "AddPartitionsToTxn"
-    return versions & VersionRange.of(4) if has_reserved_versions else NONE
+    verifies_transactions = api_key == ADD_PARTITIONS_TO_TXN and name == "AddPartitionsToTxn"
+    return versions & VersionRange.of(4) if verifies_transactions else NONE
 
 
 def default_mode(schemas: SchemaSet) -> Mode:
@@ -71,7 +71,7 @@ def default_mode(schemas: SchemaSet) -> Mode:
 
 
 def is_served(request: Message, mode: Mode) -> bool:
-    """Whether a broker in that mode serves a request of its set.
+    """Whether a broker of a request's own release serves it in a mode.
 
     A request that declares no listeners is served in both modes, except that ZooKeeper mode has no Raft quorum.
     """

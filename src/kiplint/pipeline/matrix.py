@@ -61,7 +61,7 @@ def negotiate_cells(client: Side, broker: Side) -> Iterator[Row]:
     for key in sorted({*client.offers, *broker.offers}):
         agreement = agree(key, client, broker, opening)
         ours, theirs = client.offers.get(key), broker.offers.get(key)
-        common = ours.common_versions(theirs) if ours and theirs else NONE
+        common = ours.versions_with_same_bytes(theirs) if ours and theirs else NONE
         name = (client.rpcs.get(key) or broker.rpcs[key]).name
         yield {
             "api_key": key,
