@@ -70,10 +70,10 @@ def _first_difference(writer: Codec, reader: Codec, written: DecodedBody, read: 
             if difference:
                 return difference
             continue
-        own, other = written_spans.popleft(), read_spans.popleft()
-        is_other_value = _is_other_value(own, other, on_disk=writer.message.is_record)
-        if is_other_value or _is_other_field(own.path, other.path, writer.body, reader.body):
-            return Difference(own.offset, own, other)
+        written_span, read_span = written_spans.popleft(), read_spans.popleft()
+        is_other_value = _is_other_value(written_span, read_span, on_disk=writer.message.is_record)
+        if is_other_value or _is_other_field(written_span.path, read_span.path, writer.body, reader.body):
+            return Difference(written_span.offset, written_span, read_span)
     if written_spans:
         return Difference(written_spans[0].offset, written_spans[0], None)
     if read_spans:
@@ -81,19 +81,19 @@ def _first_difference(writer: Codec, reader: Codec, written: DecodedBody, read: 
     return None
 
 
-def _is_other_value(own: ValueSpan, other: ValueSpan, *, on_disk: bool) -> bool:
-    """Whether two sides take the bytes for values of another position, type or content; null and empty are the same."""
-    if (own.offset, own.length) != (other.offset, other.length):
+def _is_other_value(written_span: ValueSpan, read_span: ValueSpan, *, on_disk: bool) -> bool:
+    """Whether writer and reader disagree on a value's position, type or content; null and empty count as the same."""
+    if (written_span.offset, written_span.length) != (read_span.offset, read_span.length):
         return True
-    types = {_plain_type(own), _plain_type(other)}
-    is_batch = types == {"bytes", "records"} and not on_disk  # batches of records travelled as bytes before
-    return (len(types) > 1 and not is_batch) or (own.value or None) != (other.value or None)
+    types = {_plain_type(written_span), _plain_type(read_span)}
+    is_batch = types == {"bytes", "records"} and not on_disk  # batches were bytes before they had a type of their own
+    return (len(types) > 1 and not is_batch) or (written_span.value or None) != (read_span.value or None)
 
 
 def _plain_type(span: ValueSpan) -> str:
     """The type without what the bytes themselves show, such as `string` for `compact nullable string`.
 
-    Compact or not, nullable or not, the elements of an array and the name of a struct do not count.
+    The type of an array's elements and the name of a struct are left out as well: `array`, `struct`.
     """
     words = [word for word in span.type.split() if word not in ("compact", "nullable")]
     if words[:2] == ["array", "of"]:
@@ -104,20 +104,20 @@ def _plain_type(span: ValueSpan) -> str:
 def _skip_unknown_tag(
     written: deque[ValueSpan], read: deque[ValueSpan], writer_body: Layout, reader_body: Layout
 ) -> Difference | None:
-    """Remove a tagged field that one or both sides do not know from the start of both sides.
+    """Remove, from the start of both sides, a tagged field that one or both of them do not know.
 
-    Returns the difference if the side that does not know the tag has the field elsewhere, and so loses its value.
+    Returns a difference if the side that does not know the tag has a field of that name, and so loses its value.
     """
     if written[0].type == read[0].type == UNKNOWN_TAG:
         written.popleft()
         read.popleft()
     elif written[0].type == UNKNOWN_TAG:
         tag, field = _remove_tag(written, read)
-        if _has_sibling(writer_body, tag.path, field.path):
+        if _has_field_of_tag(writer_body, tag.path, field.path):
             return Difference(tag.offset, tag, field)
     else:
         tag, field = _remove_tag(read, written)
-        if _has_sibling(reader_body, tag.path, field.path):
+        if _has_field_of_tag(reader_body, tag.path, field.path):
             return Difference(tag.offset, field, tag)
     return None
 
@@ -133,22 +133,21 @@ def _remove_tag(skipping: deque[ValueSpan], knowing: deque[ValueSpan]) -> tuple[
     return tag, field
 
 
-def _has_sibling(body: Layout, tag_path: str, field_path: str) -> bool:
-    """Whether the struct of a body in which an unknown tag stands has a field of the same name as the tagged one."""
-    *owner, _ = _names(tag_path)
+def _has_field_of_tag(body: Layout, tag_path: str, field_path: str) -> bool:
+    """Whether the side of layout `body`, which does not know the tag, has a field of the same name in the struct."""
+    *owner, _ = _names(tag_path)  # the names that lead to the struct with the tag
     names = _names(field_path)
     return len(owner) < len(names) and names[len(owner)] in _field_names(body, owner)
 
 
-def _is_other_field(own_path: str, other_path: str, writer_body: Layout, reader_body: Layout) -> bool:
-    """Whether two values belong to different fields, and a side has both of them, so that this is no rename."""
-    own_names, other_names = _names(own_path), _names(other_path)
-    for depth, (own, other) in enumerate(zip(own_names, other_names, strict=False)):
-        if own == other or UNKNOWN_TAGS in (own, other):
+def _is_other_field(writer_path: str, reader_path: str, writer_body: Layout, reader_body: Layout) -> bool:
+    """Whether writer and reader take a value for two different fields: one side has both names, so it is no rename."""
+    writer_names, reader_names = _names(writer_path), _names(reader_path)
+    for depth, (written_name, read_name) in enumerate(zip(writer_names, reader_names, strict=False)):
+        if written_name == read_name or UNKNOWN_TAGS in (written_name, read_name):
             continue
-        if own in _field_names(reader_body, other_names[:depth]) or other in _field_names(
-            writer_body, own_names[:depth]
-        ):
+        reader_has_both = written_name in _field_names(reader_body, reader_names[:depth])
+        if reader_has_both or read_name in _field_names(writer_body, writer_names[:depth]):
             return True
     return False
 
@@ -159,7 +158,7 @@ def _names(path: str) -> list[str]:
 
 
 def _field_names(body: Layout | None, path: list[str]) -> set[str]:
-    """The names that the fields of a struct have in JSON; the path has the names that lead to the struct."""
+    """The names that the fields of a struct have in JSON; `path` has the names that lead to the struct in `body`."""
     for name in path:
         slots = body.all_slots if body else ()
         body = next((slot.body for slot in slots if key_of(slot) == name), None)
@@ -177,11 +176,11 @@ MOST_FIELDS_TRIED: Final = 60_000
 def proofs_of(
     old: Message, new: Message, version: int, field: str = "", *, new_version: int | None = None
 ) -> tuple[Proof, ...]:
-    """The best proof for each direction that has one, misreadings first.
+    """The best proof for each direction that has one; a misreading comes before a refusal.
 
-    `version` is the version of both messages, or of the old one alone if the new one has another, `new_version`.
-    Preferred are proofs about `field`, a path such as `Topics.Partitions.Offset`; then those that show another value or
-    a failure, then misreadings, then the shortest.
+    `version` is the version of both messages, or of the old one alone if the new one has another, `new_version`. The
+    best proof of a direction is about `field`, a path such as `Topics.Partitions.Offset`, if one is; `_rank` decides
+    between several.
     """
     name = field.rpartition(".")[2]
     json_name = name[:1].lower() + name[1:]
@@ -191,13 +190,13 @@ def proofs_of(
 
 
 def _rank(proof: Proof, name: str) -> tuple[bool, bool, bool, bool, int]:
-    """A sort key that puts the best proof about a field first; `name` is the field's name in JSON."""
+    """A sort key that puts the best proof of one direction first; `name` is the field's name in JSON."""
     is_misread = proof.outcome == "misread"
     is_about_field = name in _names(proof.field) or (is_misread and name in _names(proof.read_as))
     is_same_value = is_misread and proof.wrote == proof.read
     return (
         not is_about_field,
-        is_same_value,  # taken for another field, which shows the break less plainly
+        is_same_value,  # the value of another field shows the break less plainly than another value
         is_same_value and not proof.wrote,  # and least plainly if it is empty
         not is_misread,
         len(proof.hex),
@@ -206,7 +205,7 @@ def _rank(proof: Proof, name: str) -> tuple[bool, bool, bool, bool, int]:
 
 @lru_cache(maxsize=2)
 def _all_proofs(old: Message, new: Message, version: int, new_version: int) -> tuple[list[Proof], list[Proof]]:
-    """The examples of the old side that the new one misreads or refuses, and the reverse.
+    """The proofs of the old side's examples that the new one misreads or refuses, and those of the reverse.
 
     Cached for the other changes of the same messages.
     """
@@ -287,13 +286,12 @@ def prove(change: Change) -> tuple[Proof, ...]:
         if change.name == "header-changed":
             return _header_proofs(old, new, versions.lowest)
         if versions.lowest not in old.valid or versions.lowest not in new.valid:
-            # A coordinator's record type was the version of its key, and is its API key now.
+            # A record type that moved: it was the version of the old key, and the new key has versions of its own.
             return proofs_of(old, new, versions.lowest, change.field, new_version=new.valid.lowest)
         # The bounds of intervals stand for them: what breaks one version mostly breaks its neighbours in the same way.
         bounds = [bound for interval in versions.intervals[:MOST_VERSIONS] for bound in interval]
         for version in dict.fromkeys(bounds):
-            proofs = proofs_of(old, new, version, change.field) if version <= new.valid.highest else ()
-            if proofs:
+            if proofs := proofs_of(old, new, version, change.field):
                 return proofs
     return ()
 
@@ -315,7 +313,7 @@ MOST_TEXT: Final = 30
 
 
 def sentence(proof: Proof) -> str:
-    """`old writes version 0 as 0001; new refuses at byte 2, 1 byte follows after the end of the message`."""
+    """A proof in words: `old writes version 0 as 0001; new takes errorCode 1 at byte 0 for count 1`."""
     data = proof.hex if len(proof.hex) <= 2 * MOST_HEX else proof.hex[: 2 * MOST_HEX] + "..."
     if proof.outcome == "refused":
         outcome = f"refuses at byte {proof.offset}, {printable(str(proof.read))}"
