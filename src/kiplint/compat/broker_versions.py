@@ -84,12 +84,12 @@ def offered_set(rpcs: Sequence[OfferedRpc], layouts: SchemaSet) -> SchemaSet:
 
 
 def _messages(rpc: OfferedRpc, versions: str, layouts: SchemaSet) -> Iterator[Message]:
-    """The request and the response of an RPC, with these valid versions, and the fields that `layouts` has for them."""
+    """The request and the response of an RPC with the valid `versions`; their fields are those in `layouts`, if any."""
     name = f"Api{rpc.api_key}" if rpc.name == "UNKNOWN" else rpc.name
     for kind, suffix in (("request", "Request"), ("response", "Response")):
         known_message = layouts.key_owners.get((kind, rpc.api_key))
         if known_message is None:
             yield Message(MessageSpec(name=name + suffix, type=kind, valid_versions=versions, api_key=rpc.api_key))  # type: ignore[arg-type]
         else:
-            unprinted = dict.fromkeys(("listeners", "deprecated_versions", "latest_version_unstable"), UNSET)
-            yield Message(replace(known_message.spec, valid_versions=versions, **unprinted), known_message.file)
+            not_printed = dict.fromkeys(("listeners", "deprecated_versions", "latest_version_unstable"), UNSET)
+            yield Message(replace(known_message.spec, valid_versions=versions, **not_printed), known_message.file)

@@ -37,7 +37,7 @@ def _flexible_changes(both: Both, common: VersionRange) -> Iterator[Change]:
 
 
 def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) -> Iterator[Change]:
-    """The common versions that have another header, a change for each header that they have now.
+    """The common versions that have another header than before, as one change for each new header.
 
     With `derived` headers are also compared where neither side declares them.
     """
@@ -47,7 +47,8 @@ def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) 
     ranges = [entry.versions for message in both for entry in message.header_ranges]
     changed_versions: dict[int, VersionRange] = {}  # by new header
     old_headers: defaultdict[int, list[str]] = defaultdict(list)  # by new header, each once
-    for versions in uniform_parts([old.flexible, new.flexible, VersionRange.of(0, 0), *ranges], common):
+    version_0 = VersionRange.of(0, 0)  # which alone may have header 0 (see `derived_header`)
+    for versions in uniform_parts([old.flexible, new.flexible, version_0, *ranges], common):
         old_header, new_header = header_of(old, versions.lowest), header_of(new, versions.lowest)
         if old_header == new_header or min(old_header, new_header) < 0:  # -1: a declared map without the version
             continue
@@ -121,7 +122,7 @@ def pair_fields(old: Container, new: Container, versions: VersionRange) -> list[
 def _fields_by_signature(
     container: Container, ids: set[int], versions: VersionRange
 ) -> dict[tuple[object, ...], Field]:
-    """The fields with these ids, by what a rename leaves as it is; of several that are alike, the first.
+    """The fields with these `ids`, by what a rename does not change; of several that are alike, the first.
 
     This is the tag, the versions, the type (of a struct only that it is one), and the position among the untagged
     fields in the first of the `versions` that has the field.
@@ -134,8 +135,8 @@ def _fields_by_signature(
             if field.tag is None:
                 first_version = (field.versions & versions).lowest
                 position = sum(count for others, count in untagged_counts.items() if first_version in others)
-            kind = "" if field.is_struct else field.element_type
-            fields.setdefault((field.tag, field.versions, field.is_array, kind, position), field)
+            type_name = "" if field.is_struct else field.element_type
+            fields.setdefault((field.tag, field.versions, field.is_array, type_name, position), field)
         if field.tag is None:
             untagged_counts[field.versions] += 1
     return fields
@@ -144,10 +145,10 @@ def _fields_by_signature(
 def _field_changes(both: Both, containers: Iterable[ContainerPair], common: VersionRange) -> Iterator[Change]:
     """The changes of the fields of a message and of all structs inside, in versions that both have.
 
-    Raises TooLargeError for structs that make each other large, each of which counts by itself.
+    Raises TooLargeError if the layouts of all these containers together have too many fields.
     """
     intervals_by_pair: list[tuple[ContainerPair, list[VersionRange]]] = []
-    remaining_fields: int = 2 * UNFOLDED_FIELDS
+    remaining_fields: int = 2 * UNFOLDED_FIELDS  # of both sides
     for pair in containers:
         ranges = {*_ranges_below(pair.old), *_ranges_below(pair.new)}
         intervals = list(uniform_parts(ranges, pair.old_versions & pair.new_versions & common))
@@ -190,7 +191,7 @@ def _ranges_below(container: Container) -> Iterator[VersionRange]:
 
 
 class ComparedVersion:
-    """One version of a message or struct that both sides have; it stands for all on which nothing changes.
+    """One version of a message or struct that both sides have; it stands for all versions with the same layouts.
 
     `plain` is set where the version is flexible on one side only: compact and plain encodings then count as equal.
     """
@@ -296,7 +297,7 @@ def _encoding_differences(comparison: ComparedVersion, old: Slot, new: Slot, *, 
 def _has_same_meaning(old: Slot, new: Slot) -> bool:
     """Whether equal bytes of two types have the same meaning.
 
-    A struct with a single value changes nothing, and batches of records travelled as bytes before they had a type of
+    A struct around a single value changes nothing, and batches of records travelled as bytes before they had a type of
     their own. But bytes need not be text, and the bytes in records on disk are never batches.
     """
     types = {old.kind, new.kind}
@@ -304,9 +305,9 @@ def _has_same_meaning(old: Slot, new: Slot) -> bool:
 
 
 def _replaced_fields(comparison: ComparedVersion) -> Iterator[Change]:
-    """The fields that only the old side has, in a version with equal bytes, and the new fields at their offsets.
+    """The changes of fields that only the old side has, although the bytes are equal: another field is at the offset.
 
-    That is a rename in this version only, or one with a change of type.
+    This is a rename in this version only, or one with a change of type.
     """
     plain = comparison.plain
     old_offsets, new_offsets = _offsets(comparison.old, plain=plain), _offsets(comparison.new, plain=plain)
@@ -338,7 +339,7 @@ def _replaced_fields(comparison: ComparedVersion) -> Iterator[Change]:
 def _shifted_field(comparison: ComparedVersion, fields: Iterable[tuple[Field, Field]]) -> Iterator[Change]:
     """The change of the first field at another offset, where all bytes are equal and no two fields changed places.
 
-    Other fields came before it or were removed. The `fields` of both sides are in the new order.
+    Fields before it were added or removed. `fields` are those that both sides have, in the new order.
     """
     old_offsets = _offsets(comparison.old, plain=comparison.plain)
     new_offsets = _offsets(comparison.new, plain=comparison.plain)
@@ -389,7 +390,7 @@ def _quote_default(field: Field) -> str:
 
 
 def _ends_with_default(both: Both, old: Field, new: Field) -> bool:
-    """Whether the new field ends below the highest version, and got the default that readers of later versions take."""
+    """Whether the field now ends below the highest version: then its new default is for readers of later versions."""
     return not old.has_default and new.ends_early and old.present.highest == both.old.valid.highest
 
 

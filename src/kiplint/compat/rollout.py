@@ -72,7 +72,7 @@ def rollout_rules(header: int, config: Config | None = None, all_rules: Sequence
     is on unless the configuration turns it off, and requires the header.
     """
     config = config or Config()
-    # An unknown header is wrong in however many messages it is common.
+    # In a rollout an unknown header is wrong however many messages (`common`) have it.
     rollout_params = {"header": header, "common": 1 << 30, "derived": True}
     active_rules = []
     for rule in all_rules or make_ruleset(config, load_rules(config, "")).all_rules:
@@ -89,7 +89,8 @@ def rollout_of_trees(
 ) -> list[RolloutRow]:
     """The rows of all RPCs of all sets of a tree, by name; sets are paired with those of the base by directory.
 
-    An RPC that moved to another directory is compared with itself, and is not gone from the one that it left.
+    An RPC that moved to another directory is compared with itself, and is not gone from the one that it left. `header`
+    is the header version that every request should have.
     """
     rows: list[RolloutRow] = []
     if base is None:
@@ -102,8 +103,8 @@ def rollout_of_trees(
         set_keys = {_key(message) for message in new_set.messages if message.is_rpc}
         keys_elsewhere = head_keys - set_keys
         remaining = [message for message in old_set.messages if _key(message) not in keys_elsewhere]
-        moved_keys = set_keys - {_key(message) for message in remaining}
-        moved = [base_messages[key] for key in moved_keys if key in base_messages]
+        added_keys = set_keys - {_key(message) for message in remaining}  # of RPCs that moved here or are new
+        moved = [base_messages[key] for key in added_keys if key in base_messages]
         rows += rollout(new_set, SchemaSet((*remaining, *moved), old_set.directory), header, rules, releases)
     return sorted(rows, key=lambda row: row.name)
 
@@ -122,8 +123,9 @@ def rollout(
 ) -> list[RolloutRow]:
     """The rows of all RPCs of the head, and of the RPCs that it lacks from the base, by name.
 
-    `rules` decide what is wrong or missing, by default those of `rollout_rules` as they are shipped. A
-    version is released when one of the `releases` has it, without releases when the base has it.
+    `header` is the header version that every request should have. `rules` decide what is wrong or missing, by default
+    those of `rollout_rules` as they are shipped. A version is released when one of the `releases` has it; if `releases`
+    is None, when the base has it.
     """
     head = SchemaSet(head.messages, head.directory, head.is_single_file, head.unparsable_names, head.selected, base)
     view = _Rollout(head, base, header, rules or rollout_rules(header), releases)
@@ -164,7 +166,7 @@ class _Rollout:
         self.header_violation = next((item for item in header_violations if item.severity != "off"), None)
 
     def _violations(self, releases: Releases | None) -> Iterator[Violation]:
-        """The violations in the order in which they decide a row: what hides the others of an RPC comes first."""
+        """The violations in the order in which they decide a row: the first one of an RPC hides its others."""
         messages = [message for message in self.head.messages if message.is_rpc]
         ordered_elements: list[tuple[str, Iterable[Any]]] = [
             ("rpc", (rpc for rpc in self.rpcs if not rpc.is_pair)),
@@ -178,7 +180,7 @@ class _Rollout:
             for violation in self.rules.violations(kind, elements):
                 if violation.severity == "off":
                     continue
-                if kind == "change":
+                if kind == "change":  # it decides the row of its message, where the new headers are
                     message = violation.element.message
                     yield replace(violation, element=message, location=location_of(message, "headerVersions"))
                 else:
