@@ -129,7 +129,7 @@ class Change(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def kind(self) -> str:
-        """The change more closely, such as `field-removed`."""
+        """The name, or for some names a more exact one, such as `field-removed` for `layout-changed`."""
         match self.name:
             case "layout-changed" if self.was and self.now:
                 return "meaning-changed" if self.same else "type-changed"
@@ -174,13 +174,13 @@ class Change(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def next_version(self) -> int:
-        """The first version that may change: the highest of the new set if the old one lacks it, else the next."""
+        """The first version that may change: the highest if it is new, else the one after the highest."""
         highest = self.message.valid.highest
         return highest if self.former and highest > self.former.valid.highest else highest + 1
 
     @cached_property
     def bump(self) -> str:
-        """How to add `next_version`, followed by `, then `, to begin a help text; empty if the new set has it."""
+        """The beginning of a help text, up to `, then `: how to add `next_version`; empty if the new set has it."""
         message = self.message
         if self.next_version in message.valid:
             return ""
@@ -226,18 +226,18 @@ class Change(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def location(self) -> Location:
-        """Its location in the new tree; of a message that was removed, in the old one."""
+        """Where the change is in the new tree; for a message that was removed, where it was in the old one."""
         (_, message), (old_field, field) = self.messages, self.fields
         if field:
             has_other_type = self.name == "layout-changed" and self.was and self.now
             key = "type" if has_other_type else KINDS[self.name].key
             return Location(self.message.file, field.pointer, key, self.message_name)
-        if message and old_field:  # the list of fields that lost it
+        if message and old_field:  # the field is gone: the list of fields that it was in
             pointer = self.containers[1].pointer if self.containers else ""
             return Location(message.file, pointer, "fields", message.name)
+        # A bump without the other message's is found where it was made.
         bumped_message = partner(self.message) if self.name == "response-not-bumped" else None
-        file = bumped_message.file if bumped_message else self.message.file
-        return Location(file, "", KINDS[self.name].key, self.message_name)
+        return Location((bumped_message or self.message).file, "", KINDS[self.name].key, self.message_name)
 
     def side(self, number: int) -> dict[str, str]:
         """What the old set (number 0) or the new set (1) has, for the JSON output; empty for a missing message.

@@ -60,7 +60,7 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def below_heading(self) -> str:
-        """The message after the name of the message, which a heading has."""
+        """The text of the finding without the name of the Kafka message, which a heading above the finding has."""
         return self.message.removeprefix(self.message_name)
 
     @property
@@ -153,7 +153,7 @@ def _finding(violation: Violation, change: Change, locator_of: Callable[[str], L
 
 
 def _message(statement: str, name: str, versions: str, field: str) -> str:
-    """The statement of a rule after what it is about: `FetchRequest 0-3, Topics.Name: Name is gone`."""
+    """What a finding is about, then the rule's statement: `FetchRequest 0-3, Topics.Name: Name is gone`."""
     if field:
         return f"{name} {versions}, {field}: {statement}" if versions else f"{name}, {field}: {statement}"
     return statement if statement.startswith(name) else f"{name}: {statement}"
@@ -193,7 +193,7 @@ def unexplained(
 
 
 def causes_of(finding: Finding) -> Iterator[Cause]:
-    """The causes of a finding; findings that share one are about the same mistake: in the same element of a file."""
+    """The causes of a finding, such as the element of a file; findings that share one are about the same mistake."""
     parent, _, key = finding.pointer.rpartition("/")
     if isinstance(finding, ChangeFinding):
         yield "change", finding.rpc, finding.rule, finding.field, finding.below_heading
@@ -208,9 +208,10 @@ def causes_of(finding: Finding) -> Iterator[Cause]:
 
 
 def explained_by(finding: Finding, supersedes: Mapping[str, Collection[str]]) -> Iterator[Cause]:
-    """The causes that a finding explains in its RPC: the rules that its own supersedes, by id.
+    """The causes that a finding explains in its RPC: the rules that its own rule supersedes, in `supersedes` by its id.
 
-    What is wrong with a whole message explains the same rule in the other message of the RPC as well.
+    A finding about a whole message that is a change, or supersedes rules, explains its own rule in the RPC, too: the
+    other message of the RPC mostly has it as well.
     """
     superseded_rules = supersedes.get(finding.rule, ())
     yield from (rule_in_rpc(finding, rule) for rule in superseded_rules)
@@ -220,7 +221,7 @@ def explained_by(finding: Finding, supersedes: Mapping[str, Collection[str]]) ->
 
 
 def rule_in_rpc(finding: Finding, rule: str) -> Cause:
-    """The cause that findings of a rule share with each other in the RPC, or in the message, of a finding."""
+    """The cause that all findings of a rule share in the RPC of a finding, or in its message if that has no RPC."""
     return "rule", rpc_of(finding.message_name), rule
 
 

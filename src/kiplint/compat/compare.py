@@ -26,11 +26,11 @@ def compare_trees(
     releases: Releases | None = None,
     too_large: list[TooLargeError] | None = None,
 ) -> list[Change]:
-    """The changes from one tree to another, message by message; of `older` trees only the tag numbers count.
+    """The changes from one tree to another, message by message; `older` trees only serve to find reused tags.
 
-    Each change has the status of its versions: a version is released when one of the `releases` has it, without
-    releases when the old tree has it. A released version is compared with the newest release that has it, where the old
-    tree has other bytes than that release and the new tree.
+    Each change has the status of its versions: a version is released when one of the `releases` has it; if `releases`
+    is None, when the old tree has it and it is not unstable. A released version is compared with the old tree where
+    that has the bytes of the release or of the new tree, else with the newest release that has the version.
 
     A definition that cannot be read on one side is neither new nor removed. A message that is too large to be compared
     is left out, and its error added to `too_large`; without such a list the error is raised.
@@ -62,7 +62,7 @@ def compare_trees(
 
 
 def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
-    """The messages of all sets, paired; a message that moved from one set to another is paired with itself."""
+    """The old and new messages of all sets in pairs; a message that moved to another set is one pair as well."""
     removed_messages: list[Message] = []
     added_messages: list[Message] = []
     for old_set, new_set in pair_sets(old, new):
@@ -79,8 +79,8 @@ def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
 def pair_messages(old: Iterable[Message], new: Iterable[Message], *, are_of_one_set: bool = True) -> list[MessagePair]:
     """The messages of both sides, paired by name, then by type and API key; unpaired messages are paired with None.
 
-    A message without an API key is recognized by its fields and types in the versions that both have. Where the
-    messages are not `are_of_one_set`, only the API keys of RPCs count: each set numbers its coordinator records anew.
+    A message without an API key is recognized by its fields and types in the versions that both have. Without
+    `are_of_one_set` only the API keys of RPCs count, as each set numbers its coordinator records by itself.
     """
     added = {message.name: message for message in new}
     pairs = [(message, added.pop(message.name, None)) for message in old]
@@ -111,15 +111,15 @@ def _has_same_fields(old: Message, new: Message) -> bool:
     return bool(old_fields) and old_fields == new_fields
 
 
-def _removal(message: Message, other: Message | None, releases: Releases | None) -> Change:
-    """The change of a message that is gone; `other` is what became of the other message of its RPC."""
-    remaining = other.name if other and other.is_rpc and other.valid else ""
+def _removal(message: Message, new_partner: Message | None, releases: Releases | None) -> Change:
+    """The change of a message that is gone; `new_partner` is the other message of its RPC in the new tree."""
+    remaining = new_partner.name if new_partner and new_partner.is_rpc and new_partner.valid else ""
     status = VersionStatuses.of(message, None, releases).best(message.valid)
     return Change("message-removed", (message, None), message.valid, left=remaining, status=status)
 
 
 def _addition(message: Message, releases: Releases | None) -> Iterator[Change]:
-    """The changes of a message that only the new tree has: a release may have it, or its API key, all the same."""
+    """The changes of a message that the old tree lacks; a release may have it, or another message with its API key."""
     if releases and (holder := releases.key_holder(message)):
         yield from _reused_key(holder.reference, message, holder.release)
         return
@@ -129,14 +129,14 @@ def _addition(message: Message, releases: Releases | None) -> Iterator[Change]:
 
 
 def _took_key(old: Message, new: Message) -> bool:
-    """Whether the new message of a pair is another one that has the API key of the old one, and no rename of it."""
+    """Whether the new message of a pair is an unrelated one that took over the API key of the old one, not a rename."""
     return old.name != new.name and old.api_key is not None and not are_related(old, new)
 
 
 def _reused_key(old: Message, new: Message, old_tree: str) -> Iterator[Change]:
     """One change for both messages of an RPC, at the request; `old_tree` names the tree or release of the old one."""
-    is_one_of_two = partner(old) is not None and partner(new) is not None
-    if new.type != "response" or not is_one_of_two:
+    requests_exist = partner(old) is not None and partner(new) is not None
+    if new.type != "response" or not requests_exist:
         was = f"{old.base_name} in {old_tree}"
         yield Change("api-key-reused", (old, new), new.valid, was=was, now=new.base_name)
 
@@ -147,12 +147,12 @@ def _file_name(path: str) -> str:
 
 
 def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
-    """Bumps of a request or response without the other, and bumps of RPCs that are frozen."""
+    """Bumps of a request or response without the other, and all new versions, which a rule forbids for frozen RPCs."""
     common = [Both(old, new) for old, new in pairs if old and new and new.is_rpc and not _took_key(old, new)]
     new_versions = {id(new): new.valid - old.valid for old, new in common}
-    bumps = {id(new): new_versions[id(new)] for old, new in common if new.valid.highest > old.valid.highest}
+    bumped_versions = {id(new): new_versions[id(new)] for old, new in common if new.valid.highest > old.valid.highest}
     for both in common:
-        missing_versions = bumps.get(id(partner(both.new)), NONE) - both.new.valid
+        missing_versions = bumped_versions.get(id(partner(both.new)), NONE) - both.new.valid
         if missing_versions:
             yield Change("response-not-bumped", both, missing_versions, status="new")
         if new_versions[id(both.new)]:
@@ -163,7 +163,7 @@ def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
 
 
 def _message_changes(old: Message, new: Message, releases: Releases | None, old_tree: str) -> Iterator[Change]:
-    """All changes of a pair of messages, but for tag numbers of older sets; `old_tree` is the name of the old tree."""
+    """The changes of a pair of messages, without tags reused from older trees; `old_tree` is the old tree's name."""
     if _took_key(old, new):
         yield from _reused_key(old, new, old_tree)
         return
@@ -182,7 +182,7 @@ def _message_changes(old: Message, new: Message, releases: Releases | None, old_
         yield Change("new-version", both, new_versions, was=was, now=now, status="new")
     other = partner(new)
     for status, versions in statuses.versions.items():
-        if dropped_versions := versions & old.valid - new.valid:
+        if dropped_versions := versions & (old.valid - new.valid):
             held = dropped_versions & other.valid if other else NONE
             yield Change("version-dropped", both, dropped_versions, held=held, status=status, was=was, now=now)
     yield from _group_changes(old, new, statuses)
@@ -193,17 +193,17 @@ def _has_moved_record_type(old: Message, new: Message) -> bool:
 
     On disk the number is in the same bytes, in front of the key.
     """
-    number = new.api_key
-    return new.type == "coordinator-key" and old.type == "data" and number is not None and number in old.valid
+    record_type = new.api_key
+    return new.type == "coordinator-key" and old.type == "data" and record_type is not None and record_type in old.valid
 
 
 def _moved_record_type(both: Both, status: Status) -> Iterator[Change]:
     """The changes of a coordinator's key whose record type was its version, and is its API key now."""
     old, new = both
-    number = new.api_key or 0
-    versions = VersionRange.of(number, number)
+    record_type = new.api_key or 0
+    versions = VersionRange.of(record_type, record_type)  # of the old key
     yield Change("record-type-moved", both, versions, status=status)
-    if tokens(layout(old, number)) != tokens(layout(new, new.valid.lowest)):
+    if tokens(layout(old, record_type)) != tokens(layout(new, new.valid.lowest)):
         yield Change("layout-changed", both, versions, status=status)
 
 
@@ -238,9 +238,9 @@ def _property_changes(both: Both) -> Iterator[Change]:
 
 
 def _group_changes(old: Message | None, new: Message, statuses: VersionStatuses) -> Iterator[Change]:
-    """The changes of versions that are not new, status by status; also new fields, and tags that are reused.
+    """The changes of versions that are not new, each since its message in `statuses`; also new fields and reused tags.
 
-    The same change of a field is reported only for the first status that has it.
+    A change of a field that versions of several statuses have is reported only for the first of them.
     """
     references = {id(message): message for message in (old, *(group.reference for group in statuses.groups)) if message}
     containers: dict[int, Sequence[ContainerPair]] = {}  # by the id of the reference
@@ -272,9 +272,9 @@ def _group_changes(old: Message | None, new: Message, statuses: VersionStatuses)
 
 
 def _without_earlier(changes: Iterable[Change], both: Both, versions: VersionRange) -> Iterator[Change]:
-    """The changes from a release to the new message, without those that the old message shows already.
+    """The changes from a release to the new message, without those that the old message made since the release.
 
-    `both` are the message of the release and the old message, and `versions` those in which the two are compared.
+    `both` are the message of the release and the old message; `versions` are the versions to compare these two in.
     """
     earlier_versions: dict[tuple[object, ...], VersionRange] = {}
     for change in version_changes(both, container_pairs(both), versions & both.new.valid):
@@ -286,12 +286,12 @@ def _without_earlier(changes: Iterable[Change], both: Both, versions: VersionRan
 
 
 def _outcome(change: Change) -> tuple[object, ...]:
-    """What is equal in two changes that start from the same message and lead to the same."""
+    """A key that is equal for changes of the same field with the same result, whether old or new made the change."""
     return change.name, change.kind, change.field, change.now, change.new_tag
 
 
 def _new_fields(both: Both, containers: Iterable[ContainerPair], statuses: VersionStatuses) -> Iterator[Change]:
-    """The fields that no released version of the old message has; what a release between the two has is new as well."""
+    """The fields added outside of released versions; a version that the old message lacks is new, even if released."""
     old, new = both
     released_versions = statuses.versions["released"] & old.valid
     for container in containers:
@@ -312,21 +312,21 @@ def _new_fields(both: Both, containers: Iterable[ContainerPair], statuses: Versi
 
 
 def _older_tags(
-    before: Message | None, after: Message, older_messages: Mapping[tuple[str, str], Sequence[Message]]
+    old: Message | None, new: Message, older_messages: Mapping[tuple[str, str], Sequence[Message]]
 ) -> Iterator[Change]:
-    """The tags that mean another field than they meant in an older tree, whose messages are by name and type.
+    """The tags of the new message that mean another field in an older tree, whose messages are by name and type.
 
-    What looks like a rename since then is a rename only if the old message has the field too: a number that was given
-    up in between stays reserved.
+    A field that has the tag under another name is a rename only if the old message has this field with the tag, too: a
+    tag that the old message no longer has stays reserved.
     """
-    with_same_tag = _fields_with_same_tag(before, after) if before else set()
+    ids_with_kept_tag = _ids_with_kept_tag(old, new) if old else set()
     reported_fields: set[str] = set()
-    for name in sorted({message.name for message in (after, before) if message}):
-        for older_message in older_messages.get((name, after.type), ()):
-            require_limits(older_message, after)
-            both = Both(older_message, after)
-            statuses = VersionStatuses.of(older_message, after, None)
-            for change in _reused_tags(both, container_pairs(both), statuses, with_same_tag):
+    for name in sorted({message.name for message in (new, old) if message}):
+        for older_message in older_messages.get((name, new.type), ()):
+            require_limits(older_message, new)
+            both = Both(older_message, new)
+            statuses = VersionStatuses.of(older_message, new, None)
+            for change in _reused_tags(both, container_pairs(both), statuses, ids_with_kept_tag):
                 if change.field not in reported_fields:
                     reported_fields.add(change.field)
                     yield change
@@ -336,12 +336,12 @@ def _reused_tags(
     both: Both,
     containers: Iterable[ContainerPair],
     statuses: VersionStatuses,
-    with_same_tag: set[int] | None = None,
+    ids_with_kept_tag: set[int] | None = None,
 ) -> Iterator[Change]:
-    """The tags that mean another field than in the old message.
+    """The tags of the new message that mean another field in the old one.
 
-    If the old message is of an older tree, `with_same_tag` has the ids of the new fields that the message in between
-    has with the same tag; a renamed field that is not among them took a tag that had been given up.
+    If the old message is of an older tree, `ids_with_kept_tag` are the ids of the new fields that had their tag in the
+    message between the two; a renamed field that is not among them took a tag that had been given up.
     """
     old, new = both
     for container in containers:
@@ -349,9 +349,9 @@ def _reused_tags(
         for before, after in container.fields:
             if before is None or before.tag not in by_tag:
                 continue
-            if after and after.tag == before.tag:  # also where another field has that tag now
+            if after and after.tag == before.tag:  # also where `by_tag` has another field with that tag
                 holder = after
-                was_given_up = with_same_tag is not None and id(after) not in with_same_tag
+                was_given_up = ids_with_kept_tag is not None and id(after) not in ids_with_kept_tag
                 is_reused = was_given_up and not _is_restored(before, after)
             else:
                 former, holder = by_tag[before.tag]
@@ -366,12 +366,12 @@ def _reused_tags(
                 yield Change("tag-reused", both, common or versions, (before, holder), status=status)
 
 
-def _fields_with_same_tag(old: Message, new: Message) -> set[int]:
-    """The ids of the new message's fields that had their tag in the old message."""
+def _ids_with_kept_tag(old: Message, new: Message) -> set[int]:
+    """The ids of the new message's tagged fields that had the same tag in the old message."""
     pairs = [fields for container in container_pairs(Both(old, new)) for fields in container.fields]
     return {id(after) for before, after in pairs if before and after and before.tag == after.tag is not None}
 
 
 def _is_restored(old: Field, new: Field) -> bool:
-    """Whether a field that was gone for a while is the same as before."""
+    """Whether a field is the same as one that was removed before: it has its name and type."""
     return (old.name, old.element_type, old.is_array) == (new.name, new.element_type, new.is_array)

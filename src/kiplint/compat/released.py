@@ -56,9 +56,9 @@ class Releases:
         self._read_releases: list[tuple[str, Mapping[Identity, list[Message]]]] = []
 
     def holders(self, message: Message, versions: VersionRange) -> Iterator[VersionGroup]:
-        """The message in each release that is the newest one with some of the versions.
+        """For each of the versions the message in the newest release that has it, a group of versions for each release.
 
-        A message that has the API key and is another one does not count (see `key_holder`).
+        An unrelated message with the API key does not count (see `key_holder`).
         """
         missing_versions = versions
         if not missing_versions:
@@ -72,7 +72,7 @@ class Releases:
                 return  # before the next release is read
 
     def key_holder(self, message: Message) -> VersionGroup | None:
-        """The newest release in which another message has the API key, if the set does not have that one as well."""
+        """The newest release in which an unrelated message has the API key, one that the set no longer has."""
         for release, former in self._candidates(message):
             if former.name not in message.schemas.by_name and not are_related(former, message):
                 return VersionGroup("released", former, former.valid, release)
@@ -85,7 +85,7 @@ class Releases:
                 yield release, former
 
     def _all_releases(self) -> Iterator[tuple[str, Mapping[Identity, list[Message]]]]:
-        """The name of each release, and its messages by identity; a release is read when it is reached first."""
+        """The name of each release, and its messages by identity; a release is read when it is first reached."""
         yield from self._read_releases
         for tree in self._unread_trees:
             messages: defaultdict[Identity, list[Message]] = defaultdict(list)
@@ -102,7 +102,7 @@ def released_versions(message: Message) -> VersionRange:
 
 
 def unstable_version(message: Message) -> VersionRange:
-    """The highest version while the message, or the request of a response with the same highest version, marks it."""
+    """The highest version if `latestVersionUnstable` marks it, for a response also in the request; else no version."""
     highest = message.valid.highest
     request = partner(message) if message.type == "response" else message
     is_unstable = message.unstable or (request is not None and request.unstable and request.valid.highest == highest)
@@ -112,7 +112,7 @@ def unstable_version(message: Message) -> VersionRange:
 class VersionStatuses(NamedTuple):
     """The status of each version of an old and a new message, either of which may be missing.
 
-    `groups` has the versions of the new message that are not new.
+    `groups` has the versions of the new message that are not new, with the message to compare them with.
     """
 
     versions: Mapping[Status, VersionRange]
@@ -120,7 +120,7 @@ class VersionStatuses(NamedTuple):
 
     @classmethod
     def of(cls, old: Message | None, new: Message | None, releases: Releases | None) -> VersionStatuses:
-        """The statuses, by the releases or, without any, by the old message."""
+        """The statuses by the releases; if `releases` is None, what is stable in the old message is released."""
         old_versions, new_versions = old.valid if old else NONE, new.valid if new else NONE
         message = old or new
         holders: list[VersionGroup] = []
@@ -148,14 +148,14 @@ class VersionStatuses(NamedTuple):
         return cls(versions, _joined(groups))
 
     def best(self, versions: VersionRange) -> Status:
-        """The first of `STATUSES` that one of the versions has; `base` for no versions, of a message without any."""
+        """The first of `STATUSES` that one of the versions has; `base` for an empty range."""
         return next((status for status in STATUSES if versions & self.versions[status]), "base")
 
 
 def _groups_of_release(old: Message | None, new: Message, holder: VersionGroup) -> Iterator[VersionGroup]:
-    """The versions of a release that the new message has, with the message to compare it with in them.
+    """The versions of a release that the new message has, grouped by the message to compare them with.
 
-    That is the old message where it has the bytes of the release or those of the new message; else the message of the
+    This is the old message where it has the bytes of the release or those of the new message; else the message of the
     release, which `holder` refers to.
     """
     former = holder.reference
@@ -213,12 +213,12 @@ def releases_of(
     repository: Path | None = None,
     head: Path = "",
 ) -> Releases | None:
-    """The releases: those `released`, else those of the configuration, else the release tags; None for the base.
+    """The releases that `released` names, else the configuration, else the release tags; None where there are none.
 
-    A name is a path of a schema set, a revision, or a glob of tags with a version number. Tags only say what is
-    released of a `base` that is a revision, `REV:` or `REV:path`. With a `head` that is a revision too, the releases
-    before it count, and the base. Raises UsageError for a name of nothing, and SourceError for a set that cannot be
-    read.
+    A name is a path of a schema set, a revision, or a glob of tags with a version number. Release tags count only for
+    a `base` that is a revision, `REV:` or `REV:path`. With a `head` that is a revision, tags of it and after it do not
+    count, except the base and those in `released`. Raises UsageError for a name of nothing, and SourceError for a set
+    that cannot be read.
     """
     home = os.fspath(repository) if repository else None
     patterns = released or configuration.config.released
@@ -233,19 +233,19 @@ def releases_of(
         return None
     trees = _load_all(names, repository, configuration.keeps)
     if not patterns:
-        newest_trees = list(islice(trees, MOST_TRIED))
+        newest_trees = list(islice(trees, MOST_TAGS_TRIED))
         if not any(tree.sources for tree in newest_trees):
             return None  # the tags are of something else
         trees = chain(newest_trees, trees)
     return Releases([name.removesuffix(":") for name in names], trees)
 
 
-MOST_TRIED: Final = 3
+MOST_TAGS_TRIED: Final = 3
 """The number of the newest tags in which definitions are looked for."""
 
 
 def releases_or_base(configuration: Configuration, revision: str, repository: Path | None = None) -> Releases | None:
-    """The releases, without any the revision; None where there is no repository, so that all versions may be released.
+    """The releases, else the revision as the only one; None without a repository: then any version may be released.
 
     Raises UsageError and SourceError as `releases_of` does.
     """
@@ -259,7 +259,7 @@ def releases_or_base(configuration: Configuration, revision: str, repository: Pa
 
 
 def releases_note(releases: Releases | None, base: Path) -> tuple[str, ...]:
-    """Which versions are released, in a line; nothing for a base that is no revision, and so is a release itself."""
+    """The line that says which versions are released; none if there are no releases and the base is no revision."""
     revision = _revision(base)
     if releases:
         names = f"{plural(len(releases.names), 'release')} ({first_of(releases.names, 5)})"
@@ -268,13 +268,13 @@ def releases_note(releases: Releases | None, base: Path) -> tuple[str, ...]:
 
 
 def _revision(base: Path) -> str:
-    """The revision of `REV:` or `REV:path`; empty for a path."""
+    """The revision in `REV:` or `REV:path`; empty for a path of the file system."""
     revision, colon, _ = os.fspath(base).partition(":")
     return revision if colon and not os.path.exists(base) else ""
 
 
 def _later_tags(head: Path, base: Path, repository: str | None) -> set[str]:
-    """The tags of the head, and of what came after it, but not of the base; none for a head that is no revision."""
+    """The tags of the head and of revisions after it, without the base; none for a head that is no revision."""
     revision = _revision(head)
     if not revision:
         return set()
@@ -299,7 +299,7 @@ def _release_tags(repository: str | None) -> list[str]:
 
 
 def _names(patterns: Iterable[str], repository: str | None, option: str) -> list[str]:
-    """The sets and revisions that patterns name, the newest first; those without a version number come before.
+    """The sets and revisions that patterns name, the newest first, but those without a version number before all.
 
     Raises UsageError, which begins with the option, for a pattern that names nothing.
     """
@@ -323,7 +323,7 @@ def _names(patterns: Iterable[str], repository: str | None, option: str) -> list
 
 
 def _load_all(names: Iterable[str], repository: Path | None, keeps: Callable[[str], bool]) -> Iterator[Tree]:
-    """The trees of releases; empty for a release from before the definitions, or from before that directory."""
+    """The trees of the named releases; a release that does not have the named directory yet has an empty tree."""
     for name in names:
         try:
             yield load(name, repository, keeps)

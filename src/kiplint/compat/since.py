@@ -25,8 +25,8 @@ from kiplint.text.lines import Lines, decode_text
 class BaseState(NamedTuple):
     """The base: how often it has each finding, by fingerprint, and its files by path in the repository.
 
-    `top` is the top of the work tree. `messages` has the fingerprint and the message of each finding, if a finding that
-    the base has with the same message is not new even on a changed line.
+    `top` is the top of the work tree. `messages` has the fingerprint and the message of each finding if a finding that
+    is equal in both is not new even on a changed line (`strict`); else it is None.
     """
 
     counts: Mapping[str, int]
@@ -55,9 +55,9 @@ def read_base(
     strict: bool = False,
     repository: str | None = None,
 ) -> BaseState:
-    """Check the same directories and files in a revision; what the revision does not have counts as empty.
+    """The result of a check of the named directories and files in a revision; what it does not have counts as empty.
 
-    With `strict` a finding is not new because its line was changed. `repository` is the top of the work tree, by
+    With `strict` a changed line alone makes no finding new. `repository` is the top of the work tree, by
     default of that around the working directory. Raises UsageError for a source that is neither directory nor file,
     and SourceError for an unknown revision.
     """
@@ -80,7 +80,8 @@ def read_base(
 def new_since(findings: Sequence[Finding], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
     """The findings that the base does not have as often, or that are on a line that the base's file does not have.
 
-    `sources` are the files of the work tree by path.
+    `sources` are the files of the work tree by path. With `base.messages` a finding that the base has with the same
+    message is not new for its line.
     """
     changed_lines = cache(
         lambda path: _changed_lines(sources.get(path, b""), base.files.get(_path_below(base.top, path)))
@@ -108,10 +109,10 @@ def _lines(data: bytes) -> list[str]:
 def sources_in(
     revision: str, names: Iterable[str], top: str, subject: str = "--changed-since", repository: str | None = None
 ) -> Iterator[str]:
-    """The named directories, and those of the named files, as far as a revision has them, as `REV:path`.
+    """The sources `REV:path` of the named directories and those of the named files, where the revision has them.
 
     `top` is the work tree that they are in: that of `repository`, by default of the one around the working directory.
-    `subject` begins the messages of errors, which are those of `read_base`.
+    Raises the errors of `read_base`; `subject` begins their messages.
     """
     if not top:
         raise SourceError(f"{subject} needs a git repository around the working directory")
