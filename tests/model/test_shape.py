@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 from itertools import islice
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 
 from kiplint.model.shape import MOST_PROBLEMS, _validator, repair
-from kiplint.model.spec import ENTITY_TYPES
+from kiplint.model.spec import ENTITY_TYPES, MessageType
 from tools import document, field
 
 LEFT_OUT = object()
@@ -133,6 +133,10 @@ def test_unknown_properties(name: str, hint: str) -> None:
     ("message", "pointer", "detail"),
     [
         (document(type="Request"), "/type", '"Request" is not a value of "type"; did you mean request?'),
+        (
+            document(type=" producerId"), "/type",
+            f'" producerId" is not a value of "type"; it is one of {", ".join(get_args(MessageType))}',
+        ),
         (
             document(field(entityType=4)), "/fields/0/entityType",
             f'4 is not a value of "entityType"; it is one of {", ".join(ENTITY_TYPES)}',

@@ -60,6 +60,7 @@ def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
     document: Any = copy.deepcopy(value)
     problems: dict[tuple[str, str], Problem] = {}
     for _ in range(MOST_ROUNDS):
+        # There may be 100,000 errors. Sorted by path, an error of an object comes before those inside it.
         first_errors = islice(_validator().iter_errors(document), 10 * MOST_PROBLEMS)
         errors = sorted(first_errors, key=lambda error: [str(token) for token in error.absolute_path])[:MOST_PROBLEMS]
         if not errors:
@@ -81,7 +82,7 @@ def _validator() -> Draft202012Validator:
 
 
 def _without_misspelt(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems without missing properties that are there, but misspelt: unknown properties of the same object."""
+    """The problems, but not that a property is missing if the same object has it misspelt."""
     problems = tuple(problems)
     intended_pointers = {
         f"{problem.pointer.rpartition('/')[0]}/{problem.intended_property}"
@@ -148,7 +149,10 @@ class _Repair:
         return True
 
     def _add_missing_properties(self) -> bool:
-        """Note each missing property of an object, and add a stand-in; False where the message itself lacks one."""
+        """Note each missing property of an object, and add a stand-in; False where the message itself lacks one.
+
+        As in Kafka's reader, the tagged versions stand in for missing versions.
+        """
         if not self.path:
             owner = "the message"
         elif self.path[-2] == "commonStructs":
@@ -222,7 +226,7 @@ def _quote(value: Any) -> str:
 
 
 def _noun(value: Any) -> str:
-    """The value if it is short, else what it is: `true`, `5`, `a list`."""
+    """How a sentence names a value: `a string`, `a list`, `an object`, or the value itself, such as `true` or `5`."""
     if isinstance(value, str):
         return "a string"
     if isinstance(value, list):
@@ -267,8 +271,7 @@ def coerce(path: Sequence[str | int], value: Any) -> Any:
     `path` is `["fields", 0, "ignorable"]`, say. None where the reader reads null, `NO_VALUE` where it fails.
     """
     kind = _kind_at(path)
-    is_list_item = isinstance(path[-1], int)
-    if is_list_item:
+    if isinstance(path[-1], int):  # the kind of an item is that of its list
         return str(value) if kind == "strings" and isinstance(value, (int, float)) else NO_VALUE
     return _COERCIONS[kind](value) if kind in _COERCIONS else NO_VALUE
 
@@ -284,7 +287,7 @@ def _property_name(path: Sequence[str | int]) -> str:
 
 
 def _to_bool(value: Any) -> Any:
-    """What the reader of a boolean makes of another value: True, False or `NO_VALUE`."""
+    """The boolean that Kafka's reader reads from a value of another type, or `NO_VALUE`."""
     if isinstance(value, str):
         text = value.strip()
         if text in ("true", "True", "TRUE"):
@@ -294,7 +297,7 @@ def _to_bool(value: Any) -> Any:
 
 
 def _to_int(value: Any) -> Any:
-    """What the reader of a number makes of another value: a number, None for blank text, or `NO_VALUE`."""
+    """The integer that Kafka's reader reads from a value of another type: None from blank text, or `NO_VALUE`."""
     if isinstance(value, float) and abs(value) < 2**31:
         return int(value)
     if isinstance(value, str):
@@ -306,7 +309,7 @@ def _to_int(value: Any) -> Any:
 
 
 def _to_string(value: Any) -> Any:
-    """What the reader of a text makes of another value: the value as text, or `NO_VALUE`."""
+    """The string that Kafka's reader reads from a value of another type, or `NO_VALUE`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -315,11 +318,9 @@ def _to_string(value: Any) -> Any:
 
 
 def _to_enum(value: Any) -> Any:
-    """What the reader of a fixed choice makes of another value: the word without blanks around it, or `NO_VALUE`."""
-    if not isinstance(value, str) or value == value.strip():
-        return NO_VALUE
-    is_word = any(value.strip() in words for words in _WORDS.values())
-    return value.strip() if is_word else NO_VALUE
+    """The message type that Kafka's reader reads from a text with blanks around it, or `NO_VALUE`."""
+    word = value.strip() if isinstance(value, str) else ""
+    return word if word != value and word in _WORDS["type"] else NO_VALUE
 
 
 _COERCIONS: dict[str, Callable[[Any], Any]] = {
