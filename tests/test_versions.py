@@ -100,7 +100,7 @@ def test_pickles(versions: VersionRange) -> None:
 
 
 @given(st.lists(ranges, max_size=4), ranges)
-def test_boundaries(cutting: list[VersionRange], within: VersionRange) -> None:
+def test_uniform_parts(cutting: list[VersionRange], within: VersionRange) -> None:
     parts = list(uniform_parts(cutting, within))
     assert [version for interval in parts for version in sorted(members(interval))] == sorted(members(within))
     for interval in parts:
@@ -111,7 +111,7 @@ def test_boundaries(cutting: list[VersionRange], within: VersionRange) -> None:
         assert not touching or any((before <= part) is not (after <= part) for part in cutting)
 
 
-def test_boundaries_of_a_message() -> None:
+def test_uniform_parts_of_a_message() -> None:
     cutting = [VersionRange.parse("2+"), VersionRange.parse("0-3"), NONE, ALL]
     assert [str(part) for part in uniform_parts(cutting, VersionRange.parse("1-8"))] == ["1", "2-3", "4-8"]
     assert list(uniform_parts(cutting, NONE)) == []

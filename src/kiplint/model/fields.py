@@ -62,7 +62,7 @@ class Container:
 
     @cached_property
     def duplicate_tags(self) -> dict[int, str]:
-        """By position of a field: the name of another with the same tag, one older in the base or else before it."""
+        """By position of a field with the tag of another: the other's name. That one is older by the base, or first."""
 
         def rank(field: Field) -> tuple[int, int]:
             return _similarity_to_base(field), -field.position
@@ -81,18 +81,18 @@ class Container:
 
     @cached_property
     def skipped_tags(self) -> dict[int, int]:
-        """By position of the field after the first gap in the tags: the lowest missing tag.
+        """By position of the field after the first gap in the tags: the lowest tag in the gap.
 
-        `{1: 2}` for the tags 0, 3, 1. As many missing tags as there are duplicates are no gap: a field with the tag of
-        another is probably meant to have a missing one.
+        `{1: 2}` for the tags 0, 3, 1. A field with the tag of another is probably meant to have a missing tag: so as
+        many of the lowest missing tags as there are such fields are no gap. Empty if a tag is negative or left out.
         """
-        first_fields = {field.tag: field for field in reversed(self.tagged_fields) if field.tag is not None}
-        has_negative_tag = any(tag < 0 for tag in first_fields)
+        fields_by_tag = {field.tag: field for field in reversed(self.tagged_fields) if field.tag is not None}
+        has_negative_tag = any(tag < 0 for tag in fields_by_tag)
         if has_negative_tag or any(field.tag is None and field.tagged for field in self.fields):
             return {}
-        duplicates_left = len(self.tagged_fields) - len(first_fields)
+        duplicates_left = len(self.tagged_fields) - len(fields_by_tag)
         expected_tag = 0
-        for tag, field in sorted(first_fields.items()):
+        for tag, field in sorted(fields_by_tag.items()):
             missing_tags = tag - expected_tag
             if missing_tags > duplicates_left:
                 return {field.position: expected_tag + duplicates_left}
@@ -104,10 +104,10 @@ class Container:
 def find_duplicates(
     elements: Iterable[T], key: Callable[[T], Hashable], rank: Callable[[T], tuple[int, ...] | int]
 ) -> Iterator[tuple[T, T]]:
-    """Of elements that should have different keys: each that is wrong, and another element with its key.
+    """Each element that wrongly has the key of another, and that other element.
 
-    `rank` says how likely an element is right, such as by what the base has of it. Of the elements with a key, those of
-    the highest rank are right; where all have the same rank, each is wrong.
+    `rank` says how likely an element has its key rightly, such as by what the base has of it. Of the elements with a
+    key, those below the highest rank are wrong; where all have the same rank, each is wrong.
     """
     elements_by_key: dict[Hashable, list[T]] = defaultdict(list)
     for element in elements:
@@ -123,7 +123,7 @@ def find_duplicates(
 
 
 def _similarity_to_base(field: Field) -> int:
-    """How similar the base's field of the same name is: 0 for a new field, else 1 and 1 for each equal property."""
+    """How similar the base's field of the same name is: 0 without one, else 1 plus the number of equal properties."""
     former = field.owner.former.by_name.get(field.name) if field.owner.former else None
     if former is None:
         return 0
@@ -233,7 +233,7 @@ class Field:
         if spec.versions.strip():
             self.versions, self.versions_problem = required_range(spec.versions, owner.versions)
         else:  # Kafka's reader takes taggedVersions then
-            self.versions, self.versions_problem = self.tagged, "" if self.tagged else "is empty"
+            self.versions, self.versions_problem = self.tagged, ("" if self.tagged else "is empty")
         self.present = self.versions & owner.present
         self.is_later = bool(self.present) and self.present.lowest > owner.present.lowest
         self.ends_early = bool(self.present) and self.present.highest < owner.present.highest
@@ -311,7 +311,8 @@ class Struct(Container):
             self.common = field.owner.common
             self.name, self.name_property = field.element_type, "type"
             self.pointer, self.path = field.pointer, field.path
-            self.versions, self.versions_problem, self.present = field.versions, "", field.present
+            self.versions, self.present = field.versions, field.present
+            self.versions_problem = ""  # the problem of the field's versions is the field's
         else:
             self.common = True
             self.name, self.name_property = spec.name, "name"

@@ -52,11 +52,11 @@ class HeaderRange:
 
     @cached_property
     def key_problem(self) -> str:
-        """What is wrong with the key, or empty."""
+        """What is wrong with the key, or empty; `none`, which other version ranges may be, is wrong here."""
         versions, problem = required_range(self.key)
         if not versions and problem in ("", 'is written "none"'):
             return "names no version"
-        return problem.replace(', "N+" or "none"', ' or "N+"')  # a property may be "none", a key may not
+        return problem.replace(', "N+" or "none"', ' or "N+"')
 
     @cached_property
     def sole(self) -> VersionRange:
@@ -66,14 +66,14 @@ class HeaderRange:
 
     @cached_property
     def closed(self) -> VersionRange:
-        """The versions from the entry's lowest up to where the next entry starts; none when it starts there too."""
+        """The versions from the entry's start to just before the next entry's; none for the last entry."""
         if not self.versions or not self.following:
             return NONE
         return VersionRange.of(self.versions.lowest, self.following.versions.lowest - 1)
 
     @cached_property
     def gap(self) -> VersionRange:
-        """The versions right before this entry that no entry covers, though an earlier entry has lower versions."""
+        """The versions between the earlier entry that reaches furthest and this one; none for the first entry."""
         if self.furthest is None:
             return NONE
         return VersionRange.of(self.furthest.versions.highest + 1, self.versions.lowest - 1)
@@ -118,9 +118,8 @@ def header_of(message: Message, version: int) -> int:
     if not message.declares_headers:
         return derived_header(message, version)
     entries = message.effective_header_ranges
-    index = bisect_left(
-        entries, version, key=lambda entry: entry.versions.highest
-    )  # each reaches further than the last
+    # Each entry reaches further than the one before: this finds the first that reaches the version.
+    index = bisect_left(entries, version, key=lambda entry: entry.versions.highest)
     if index == len(entries) or version not in entries[index].versions:
         return -1
     return entries[index].header
@@ -130,7 +129,7 @@ def derived_header(message: Message, version: int, flexible: VersionRange | None
     """The header version that Kafka derives for a version of a request or response without `headerVersions`.
 
     Requests have header 2 where they are flexible, else 1; responses have header 1 where they are flexible, else 0.
-    `flexible` is for a message that is to have other flexible versions.
+    `flexible` are flexible versions to take instead of the message's own.
     """
     is_flexible = version in (message.flexible if flexible is None else flexible)
     if message.type != "request":

@@ -89,8 +89,8 @@ def layout(
 ) -> Layout:
     """The layout of a message or struct in one version.
 
-    `flexible` states whether the version is flexible; for a message, its own `flexibleVersions` decide. `outer` are the
-    names of the structs around: a struct inside itself has no body, so that every layout ends.
+    `flexible` states whether the version is flexible; None for a message, whose own `flexibleVersions` decide. `outer`
+    are the names of the structs around: a struct inside itself has no body, so that every layout ends.
     """
     if flexible is None:
         flexible = isinstance(container, Message) and version in container.flexible
@@ -136,13 +136,14 @@ def unfolded_size(container: Container, most: int) -> tuple[int, int]:
 
 def exceeded_limit(message: Message) -> Limit | None:
     """The limit that the layouts of all versions of a message exceed, if any; such a message is not compared."""
-    fields, depth = unfolded_size(message, UNFOLDED_FIELDS)
+    field_count, depth = unfolded_size(message, UNFOLDED_FIELDS)
     if depth > UNFOLDED_LEVELS:
         return UNFOLDED_LEVELS
+    layout_count = 1
     most_layouts = message.valid.highest + 1
-    if fields * most_layouts > UNFOLDED_FIELDS:  # only then it is worth the time to count the different layouts
-        fields *= max(len(list(uniform_parts(_layout_ranges(message), message.valid))), 1)
-    return UNFOLDED_FIELDS if fields > UNFOLDED_FIELDS else None
+    if field_count * most_layouts > UNFOLDED_FIELDS:  # only then it is worth the time to count the different layouts
+        layout_count = len(list(uniform_parts(_layout_ranges(message), message.valid)))
+    return UNFOLDED_FIELDS if field_count * layout_count > UNFOLDED_FIELDS else None
 
 
 Tokens = tuple[Any, ...]
@@ -172,7 +173,7 @@ def slot_tokens(slot: Slot, *, plain: bool = False) -> Tokens:
 
 
 def _primitive_token(kind: str, compact: bool, nullable: bool) -> str | tuple[str, bool]:
-    """Equal for equal bytes: a fixed-size type, or the kind of length before the bytes and whether null is possible."""
+    """The token of a primitive: its type, or how its length is written in front and whether it can be null."""
     if kind not in LENGTH_PREFIXED:
         return kind
     if compact:  # the length is one unsigned varint whatever it counts

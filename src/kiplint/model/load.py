@@ -28,7 +28,7 @@ class ProblemElement:
     detail: str
     """What exactly is wrong, as a fragment of a sentence."""
     word: str
-    """The word that is not allowed, where the problem is about a word; else empty."""
+    """The word that is not allowed, or the JSON to write instead of a value that is read as another; else empty."""
     is_harmless: bool
     """Whether all readers understand the definition: a duplicate property has the same value each time."""
     pointer: str
@@ -47,9 +47,9 @@ class ProblemElement:
 
 def entity_problems(message: Message) -> Iterator[Problem]:
     """A problem for each entity type that Kafka does not know, and for each with blanks around it."""
-    unknown_words = 0
+    unknown_count = 0
     for field in message.all_fields:
-        word = value_or(field.spec.entity_type, "unknown")
+        word = value_or(field.spec.entity_type, "unknown")  # Kafka's word for none
         if word in ENTITY_TYPES:
             continue
         pointer = f"{field.pointer}/entityType"
@@ -58,8 +58,8 @@ def entity_problems(message: Message) -> Iterator[Problem]:
             detail = f'{text} is read as "{field.entity_type}"'
             yield Problem("coerced-value", detail, pointer, word=f'"{field.entity_type}"')
             continue
-        unknown_words += 1
-        hint = did_you_mean(field.entity_type, ENTITY_TYPES) if unknown_words <= SUGGESTIONS else ""
+        unknown_count += 1
+        hint = did_you_mean(field.entity_type, ENTITY_TYPES) if unknown_count <= SUGGESTIONS else ""
         hint = hint or f"; it is one of {', '.join(ENTITY_TYPES)}"
         yield Problem("unknown-enum-value", f'{text} is not a value of "entityType"{hint}', pointer, word=word)
 

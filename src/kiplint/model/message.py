@@ -161,7 +161,7 @@ class Message(Container):
         return key if key is not None and self._is_protected(key) else None
 
     def _is_protected(self, key: int) -> bool:
-        """Whether an API key means Kafka's RPC: 17 and 18 do in every set, others in one that has ApiVersions."""
+        """Whether rules protect the RPC with an API key: 17 and 18 in every set, others in one that has ApiVersions."""
         if not self.is_rpc or key not in PROTECTED:
             return False
         return key in ALWAYS_PROTECTED or ("request", API_VERSIONS) in self.schemas.key_owners
@@ -185,19 +185,22 @@ class Message(Container):
 
     @cached_property
     def name_owner(self) -> str:
-        """The file of another message of the set with the same name, of an older one if the base is known; or empty."""
+        """The file of another message with the same name, if this is not the probable original; else empty."""
         other = self.schemas.duplicate_names.get(self)
         return other.file_name if other else ""
 
     @cached_property
     def api_key_owner(self) -> str:
-        """The name of another message with the same type and API key, an older one if the base is known; or empty."""
+        """The name of another message with the same type and key, if this is not the probable original; else empty."""
         other = self.schemas.duplicate_keys.get(self)
         return other.name if other else ""
 
     @cached_property
     def is_doubtful(self) -> bool:
-        """Whether API key or type are missing, impossible, taken or duplicate, so that they identify no RPC."""
+        """Whether API key and type identify no RPC.
+
+        The key is missing, negative or another message's, the type contradicts the name, or one of them is there twice.
+        """
         if self.api_key is None or self.api_key < 0 or self.is_mistyped:
             return True
         if self.schemas.key_owners.get((self.type, self.api_key), self) is not self:
@@ -247,7 +250,7 @@ class Message(Container):
 
     @cached_property
     def effective_header_ranges(self) -> tuple[HeaderRange, ...]:
-        """The entries of `headerVersions` that reach further than all before them: of two that overlap, the first."""
+        """The entries of `headerVersions` that reach further than all before; where two overlap, the first counts."""
         return tuple(
             entry
             for entry in self.header_ranges
@@ -303,7 +306,10 @@ class Message(Container):
 
     @cached_property
     def duplicate_structs(self) -> dict[str, Struct]:
-        """By pointer of a struct: another struct of the same name, an older one if the base is known."""
+        """By pointer of a struct with the name of another, unless it is the older one by the base: the other struct.
+
+        Fields that define a common struct again are another mistake.
+        """
         structs = [struct for struct in self.structs if struct.is_common or struct.name not in self.common_names]
         former_paths = {struct.path for struct in self.former.structs} if self.former else frozenset()
         pairs = find_duplicates(structs, lambda struct: struct.name, lambda struct: struct.path in former_paths)
@@ -384,7 +390,7 @@ def _shortest_cycles(types_by_struct: Mapping[str, Iterable[str]]) -> dict[str, 
         name = min(component)
         if len(component) == 1 and not graph.has_edge(name, name):
             continue
-        # A shortest path from a node to itself is empty: so each edge to it leads to the end too.
+        # The shortest path from a node to itself is the node alone: so a copy of `name`, `_END`, ends the path.
         group = nx.DiGraph(graph.subgraph(component))
         group.add_edges_from([(user, _END) for user in group.predecessors(name)])
         *path, _ = nx.shortest_path(group, name, _END)

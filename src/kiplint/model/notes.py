@@ -30,7 +30,7 @@ def paragraphs(data: bytes) -> Iterator[re.Match[bytes]]:
 
 _NUMBERS: Final = r"\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?\d{1,5})*\+?"
 _BEGINNING: Final = re.compile(
-    r"(?m)(?:^[ \t]*|\. )((?:(?:Starting|From|As of|Since)\b[a-z ]*?)?[Vv]ersions?\s+"
+    r"(?m)(?:^[ \t]*|\. )(?P<opening>(?:(?:Starting|From|As of|Since)\b[a-z ]*?)?[Vv]ersions?\s+"
     rf"(?P<versions>{_NUMBERS}))".encode()
 )
 # The other patterns are compiled when they are needed, which is rarely.
@@ -87,9 +87,10 @@ class Note:
 
     @cached_property
     def stray_names(self) -> tuple[str, ...]:
-        """The names that it adds and that are no field or struct of the message and of the other one of its RPC.
+        """The names that it adds, but that neither the message nor the other one of its RPC has as a field or struct.
 
-        A name without a capital letter inside may be a word, and a name beside that of another message its field.
+        Names without a capital letter inside are left out, as they may be words. There are none if the note names
+        another message, as its names may be fields of that message.
         """
         names = [name for name in self.names if any(letter.isupper() for letter in name[1:])]
         if not names:
@@ -103,7 +104,10 @@ class Note:
 
     @cached_property
     def misplaced(self) -> tuple[Field, ...]:
-        """The fields that it adds, but that begin or change in other valid versions, in both messages of the RPC."""
+        """The fields that it adds, but that begin, or become tagged or nullable, in none of its versions.
+
+        A field of the same name in the other message of the RPC may do so instead.
+        """
         misplaced_fields = []
         for name in self.names:
             fields = self.message.fields_of_rpc.get(name.lower(), [])  # those of the message itself come first
@@ -134,7 +138,7 @@ def notes_of(message: Message) -> Iterator[Note]:
             continue
         text = _MARK.sub(lambda mark: b" " * len(mark[0]), paragraph[0])  # as long as before, so that offsets hold
         for beginning, end in _sentences(text):
-            start = beginning.start(1)
+            start = beginning.start("opening")
             line_end = text.find(b"\n", start)
             first_line = text[start : line_end if line_end >= 0 else len(text)].rstrip()
             span = paragraph_start + start, paragraph_start + start + len(first_line)
@@ -144,15 +148,16 @@ def notes_of(message: Message) -> Iterator[Note]:
 
 def _sentences(text: bytes) -> Iterator[tuple[re.Match[bytes], int]]:
     """The beginning of each sentence that begins with versions, and the offset at which the next one begins."""
-    beginnings = [match for match in _BEGINNING.finditer(text) if not _continues_sentence(text, match.start(1))]
+    matches = _BEGINNING.finditer(text)
+    beginnings = [match for match in matches if not _continues_sentence(text, match.start("opening"))]
     for number, beginning in enumerate(beginnings, 1):
         is_last = number == len(beginnings)
-        yield beginning, len(text) if is_last else beginnings[number].start(1)
+        yield beginning, len(text) if is_last else beginnings[number].start("opening")
 
 
 def _continues_sentence(text: bytes, start: int) -> bool:
-    """Whether `version 3` at an offset is no new sentence, as after `they did before`, on this or the last line."""
-    if not text.startswith(b"v", start):
+    """Whether `version 3` at `start` goes on with a sentence, as after `only in`, on this line or the one above."""
+    if not text.startswith(b"v", start):  # a capital begins a sentence
         return False
     before = text[max(start - 100, 0) : start]
     words = before.rstrip()

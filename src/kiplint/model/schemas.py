@@ -59,7 +59,7 @@ class Rpc:
 
     @cached_property
     def bumped(self) -> Message | None:
-        """The message whose versions alone differ from the base; else that of lower versions, or the response."""
+        """The only one of the two whose versions differ from the base; else that of lower versions, or the response."""
         changed = self._changed_message("valid")
         if changed or self.request is None or self.response is None:
             return changed
@@ -67,12 +67,12 @@ class Rpc:
 
     @cached_property
     def flexed(self) -> Message | None:
-        """The message whose flexible versions alone differ from the base; without such a message the response."""
+        """The only one of the two messages whose flexible versions differ from the base; else the response."""
         return self._changed_message("flexible") or self.response
 
     @cached_property
     def renamed(self) -> Message | None:
-        """The message whose name alone differs from the base; without such a message the request."""
+        """The only one of the two messages whose name differs from the base; else the request."""
         return self._changed_message("name") or self.request
 
     def _changed_message(self, attribute: str) -> Message | None:
@@ -86,7 +86,7 @@ class Rpc:
 
     @cached_property
     def namesake(self) -> Message | None:
-        """Where only one message has this API key: the message whose name makes it the other one; else None."""
+        """For a lone message: the one with the fitting name, such as FetchResponse for FetchRequest; else None."""
         return None if self.is_pair else self._messages[0].schemas.partner_by_name(self._messages[0])
 
 
@@ -109,7 +109,7 @@ _PARTNER_TYPES: Final = {
 class SchemaSet:
     """The messages of one directory, as Kafka's generator takes them.
 
-    `single_file` means that a file stands for a set that is not known. `selected` are the paths of the files whose
+    `single_file` means that the other files of the set are not known. `selected` are the paths of the files whose
     findings are reported, None for all; `base` is the set that it is compared with.
     """
 
@@ -139,7 +139,7 @@ class SchemaSet:
         for message in messages:
             message.schemas = self
         if base is not None:
-            # Messages of the base's names come first: `by_name`, which finds renamed ones, asks what the base has.
+            # Renamed messages come last: to find what they were, `is_same` needs `by_name`, which needs `former`.
             for message in sorted(messages, key=lambda message: message.name not in base.by_name):
                 message.former = base.former_of(message)
 
@@ -162,12 +162,12 @@ class SchemaSet:
 
     @cached_property
     def duplicate_names(self) -> dict[Message, Message]:
-        """For messages whose name another has: the other, an older one if the base is known."""
+        """For each message with the name of another, unless it is the probable original: the other message."""
         return dict(find_duplicates(self.messages, lambda message: message.name, _originality))
 
     @cached_property
     def duplicate_keys(self) -> dict[Message, Message]:
-        """For messages whose type and API key another has: the other, an older one if the base is known."""
+        """For each message with the type and API key of another, unless it is the probable original: the other."""
         messages = self._messages_with_key
         return dict(find_duplicates(messages, lambda message: (message.type, message.api_key), _originality))
 
@@ -177,7 +177,7 @@ class SchemaSet:
 
     @cached_property
     def requests(self) -> dict[str, Message]:
-        """The requests by RPC: by Kafka's name for the API key where rules protect it, else by their own."""
+        """The requests by `rpc_name`: Kafka's name of the RPC where rules protect it, else their own."""
         return {message.rpc_name: message for message in reversed(self.messages) if message.type == "request"}
 
     @cached_property
@@ -189,7 +189,7 @@ class SchemaSet:
 
     @cached_property
     def rpcs(self) -> tuple[Rpc, ...]:
-        """The coordinator records, then the RPCs, each by API key."""
+        """The coordinator records, then the RPCs, both in the order of their API keys."""
         rpcs: list[Rpc] = []
         for first_type, second_type in (("coordinator-key", "coordinator-value"), ("request", "response")):
             for api_key in sorted({key for kind, key in self.key_owners if kind in (first_type, second_type)}):
@@ -204,8 +204,8 @@ class SchemaSet:
         message = first or second
         if message is None or (first and second):
             return False
-        possible_names = {message.name, *(message.base_name + suffix for suffix in SUFFIXES.values())}
-        return not possible_names.isdisjoint(self._unidentified_names)
+        names_of_other = {message.name, *(message.base_name + suffix for suffix in SUFFIXES.values())}
+        return not names_of_other.isdisjoint(self._unidentified_names)
 
     @cached_property
     def _unidentified_names(self) -> frozenset[str]:
@@ -331,7 +331,7 @@ class SchemaSet:
 
 
 def partner(message: Message) -> Message | None:
-    """The other message of a request's or response's RPC by its API key, in the set that the message is in."""
+    """The response to a request, or the request of a response, by its API key; None for messages of other types."""
     if not message.is_rpc or message.api_key is None:
         return None
     return message.schemas.key_owners.get((_PARTNER_TYPES[message.type], message.api_key))
@@ -342,10 +342,10 @@ _USUAL_FIELDS: Final = frozenset({"ErrorCode", "ErrorMessage", "ThrottleTimeMs"}
 
 
 def are_related(old: Message, new: Message) -> bool:
-    """Whether two messages with one API key are one under two names; else one of them took the key of the other.
+    """Whether two messages with one API key are one message under two names, not two different messages.
 
-    They, or the other messages of their RPCs, share more than half of the words of the shorter name, or of
-    the fields of the smaller one, the usual fields left out. So AlterIsr became AlterPartition.
+    They are if they, or the other messages of their RPCs, share more than half of the words of the shorter name, or
+    of the fields of the smaller one, the usual fields left out. So AlterIsr became AlterPartition.
     """
     for before, after in ((old, new), (partner(old), partner(new))):
         if before is None or after is None:
@@ -358,7 +358,7 @@ def are_related(old: Message, new: Message) -> bool:
 
 
 def is_same(old: Message, new: Message) -> bool:
-    """Whether a message with the name or the API key of an older one is this one, maybe renamed."""
+    """Whether `new`, which has the name or the API key of `old`, is a later state of it, maybe renamed."""
     return old.name == new.name or (old.name not in new.schemas.by_name and are_related(old, new))
 
 
@@ -377,9 +377,9 @@ def _share_most(first: set[str], second: set[str]) -> bool:
 
 
 def _originality(message: Message) -> tuple[int, bool]:
-    """How likely a message is the original of another with its name or API key: the higher, the likelier.
+    """How likely a message is the original of those with the same name or API key: the higher, the likelier.
 
-    How much of it the base has counts most, then that its file has its name, as that of a copy has not.
+    How much of it the base has counts first, then whether its file is named after it, as that of a copy is not.
     """
     former = message.former
     similarity_to_base = 0
@@ -389,5 +389,5 @@ def _originality(message: Message) -> tuple[int, bool]:
 
 
 def _originality_in_set(message: Message) -> tuple[int, bool, int]:
-    """How likely a message is the original of others in its set: `_originality`, then how high its versions go."""
+    """`_originality`, and for messages that are equal in it, how high their versions go."""
     return *_originality(message), message.valid.highest

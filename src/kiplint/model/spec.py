@@ -116,7 +116,7 @@ def message_schema() -> dict[str, Any]:
 
 
 def reading_schema() -> dict[str, Any]:
-    """The JSON Schema of a definition file that kiplint can read: forks have entity types of their own."""
+    """The JSON Schema of a definition file that kiplint can read, with any entity types: forks have their own."""
     schema = msgspec.json.schema(MessageSpec)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -141,7 +141,7 @@ class ParsedRange(NamedTuple):
 def required_range(text: str, stand_in: VersionRange = NONE) -> ParsedRange:
     """Parse a range that must be present; a text that is invalid, or blank, has the versions of the stand-in.
 
-    Only an inverted range, such as `3-1`, has no versions, as in Kafka.
+    An inverted range, such as `3-1`, has no versions whatever the stand-in, as in Kafka.
     """
     try:
         return ParsedRange(VersionRange.parse(text), "")
@@ -157,5 +157,5 @@ def optional_range(text: str | UnsetType | None, stand_in: VersionRange = NONE) 
 
 
 def escape(token: str) -> str:
-    """One token of a JSON pointer (RFC 6901)."""
+    """A property's name as it is written in a JSON pointer (RFC 6901): `a~1b` for `a/b`."""
     return token.replace("~", "~0").replace("/", "~1")

@@ -56,7 +56,7 @@ def parse_type(text: str) -> TypeRef:
 def array_notation(text: str) -> str:
     """The Kafka type for an array in the notation of another language: `[]string` for `List<text>`; else empty."""
     match = re.fullmatch(_FOREIGN_ARRAY, text.strip())
-    if not match or text.strip().lower() in _ALIASES:
+    if not match or text.strip().lower() in _ALIASES:  # `byte[]` is bytes
         return ""
     element = match[1] or match[2] or match[3]  # a group for each notation
     if element not in PRIMITIVES:
@@ -109,8 +109,8 @@ NO_FLAW = Flaw("", "")
 def flaw_of(kind: TypeRef, text: str) -> Flaw:
     """The flaw of a default that is neither left out nor null.
 
-    Kinds: `invalid`, `unsupported` (the type takes only empty or null), and, where Kafka's generator takes the text but
-    its Java does not compile or means another number, `octal` or `java`.
+    Kafka's generator refuses the kinds `invalid` and `unsupported` (the type takes only empty or null). It takes
+    `octal`, which Java reads as another number, and `java`, with which Java does not compile or has another value.
     """
     if not text:
         return NO_FLAW
@@ -127,7 +127,7 @@ def flaw_of(kind: TypeRef, text: str) -> Flaw:
 
 
 def _integer_flaw(name: str, text: str) -> Flaw:
-    """The flaw of a default of the integer type `name`: first as Kafka's generator reads it, then in Java."""
+    """The flaw of a default of the integer type `name`, such as `int32`."""
     if text == "0x":
         return Flaw("java", "has no digits after 0x")
     is_hex = re.fullmatch(_HEX, text) is not None
@@ -163,7 +163,7 @@ def _float64_flaw(text: str) -> Flaw:
     text = text.strip()
     if not re.fullmatch(_FLOAT, text):
         return Flaw("invalid", "is not a float64")
-    if "x" in text.lower() or "n" in text:  # hexadecimal, NaN or Infinity
+    if re.search("[xX]|NaN|Infinity", text):
         return NO_FLAW
     number = float(text.rstrip("fFdD"))
     if math.isinf(number):
@@ -175,7 +175,7 @@ def _float64_flaw(text: str) -> Flaw:
 
 
 def _uuid_flaw(text: str) -> Flaw:
-    # Python takes + and / too, whatever the alternatives to them.
+    # With `altchars`, Python takes - and _, but + and / as well.
     strict_text = re.sub("[+/]", "!", text)
     padding = "=" * (-len(text) % 4)
     try:

@@ -19,8 +19,9 @@ class Problem(msgspec.Struct, frozen=True):
 
     `kind` is its name in the rules, such as `trailing-comma`, and `detail` says in words what is wrong. `start` and
     `end` are half-open character offsets into the file's decoded text; both are -1 where only `pointer` (an RFC 6901
-    JSON pointer) says where the mistake is. `word` is the unknown word, if there is one. A problem is `harmless` if all
-    readers read the same definition in spite of it, and `removable` if the text from `start` to `end` has no effect.
+    JSON pointer) says where the mistake is. `word` is an unknown word, or the JSON to write instead. A problem is
+    `harmless` if all readers read the same definition in spite of it, and `removable` if the text from `start` to `end`
+    has no effect.
     """
 
     kind: str
