@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.compat.rollout import RolloutRow, closing, rollout, rollout_of_trees, rollout_rules
+from kiplint.compat.rollout import RolloutRow, in_words, rollout, rollout_of_trees, rollout_rules
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.packs import shipped_rules
@@ -78,7 +78,7 @@ def test_the_kip_s_own_definitions_after_a_broker(repo: Path) -> None:
         ("SaslHandshake", 17, "exempt", "0-1", "0-1", EXEMPT),
     ]
     assert rows[2].header_versions == {"0-1": 1, "2": 2, "3": 3}
-    assert closing(rows, 3) == "Request header 3: 3 done, 6 wrong, 1 exempt and 1 dead."
+    assert in_words(rows, 3) == "Request header 3: 3 done, 6 wrong, 1 exempt and 1 dead."
 
 
 # Done too early
@@ -255,7 +255,7 @@ def test_a_mistake_of_many_rpcs_is_theirs() -> None:
 def test_what_is_no_rpc() -> None:
     key = message(field(versions="0"), name="XKey", type="coordinator-key", validVersions="0", flexibleVersions="none")
     value = message(field(), name="XValue", type="coordinator-value")
-    assert closing(rollout(SchemaSet((key, value))), 3) == "Request header 3: no RPCs."
+    assert in_words(rollout(SchemaSet((key, value))), 3) == "Request header 3: no RPCs."
 
 
 # The whole of a sentence, not a part of it (KIP-1313)

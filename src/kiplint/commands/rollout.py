@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from kiplint.cli.options import ReleasedOption, ReportFormatOption, RepositoryOption
 from kiplint.cli.output import report
 from kiplint.compat.released import releases_note, releases_of
-from kiplint.compat.rollout import FAILING, Adoption, RolloutRow, closing, rollout_of_trees, rollout_rules, summary
+from kiplint.compat.rollout import FAILING, Adoption, RolloutRow, in_words, rollout_of_trees, rollout_rules, summary
 from kiplint.compat.tree import load, unparsable_files
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
@@ -97,7 +97,7 @@ class RolloutResult(Report, frozen=True, kw_only=True):
             head = self.sets[0]
             directory = head if os.path.isdir(head) else "PATH"
             step = f"`kiplint migrate kip-1313 {directory}` writes what is missing."
-        return Verdict.of(closing(rows, header), wrong, step)
+        return Verdict.of(in_words(rows, header), wrong, step)
 
 
 def rollout(

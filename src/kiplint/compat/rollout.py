@@ -302,8 +302,8 @@ def _failing(
     )
 
 
-def closing(rows: Sequence[RolloutRow], header: int) -> str:
-    """`Request header 3: 70 done, 2 missing and 1 exempt.`"""
+def in_words(rows: Sequence[RolloutRow], header: int) -> str:
+    """How many RPCs have each status: `Request header 3: 70 done, 2 missing and 1 exempt.`"""
     counts = summary(rows)
     parts = [f"{counts[status]} {status}" for status in STATUSES if counts[status]]
     return f"Request header {header}: {join_words(parts) if parts else 'no RPCs'}."

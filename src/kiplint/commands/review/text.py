@@ -9,7 +9,7 @@ from typing import Final, TextIO
 from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write_rows
 from kiplint.commands.review.command import Entry, ReviewResult
 from kiplint.compat.classify import GRAVE
-from kiplint.compat.rollout import closing
+from kiplint.compat.rollout import in_words
 from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import fold, title, width_of
@@ -36,7 +36,7 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     write_finding_rows(rows, out, color=color)
     write_rows(result.additions, out, color=color)
     if result.rollout:
-        lines = fold(f"  {closing(result.rollout, HEADER_WITH_ID)}", width)
+        lines = fold(f"  {in_words(result.rollout, HEADER_WITH_ID)}", width)
         out.write("\n".join([title("KIP-1313", color), *lines, "\n"]))
     if result.findings or result.additions:
         hint = " `kiplint explain RULE` explains a rule." if entries or result.additions else ""
@@ -66,7 +66,7 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     out.write(_more(len(result.additions) - most_additions, "change"))
 
     if result.rollout:
-        sentence = closing(result.rollout, HEADER_WITH_ID)
+        sentence = in_words(result.rollout, HEADER_WITH_ID)
         out.write(f"\nKIP-1313: {inline(sentence)} `kiplint rollout` lists the RPCs.\n")
 
 
