@@ -72,8 +72,8 @@ def report(
 def present_patch(result: RunResult, patch: bytes, notes: Sequence[str] = ()) -> int:
     """Write a patch to standard output in place of the result, and the notes to stderr; return the exit code.
 
-    The patch is unchanged, except where it could act on a terminal or on a GitHub workflow. The exit code is 1 when
-    there is a patch.
+    The patch is unchanged, except where it could act on a terminal or on a GitHub workflow. The exit code is that of
+    the result, or 1 if that is 0 and there is a patch.
     """
     text = patch.decode("utf-8", "replace")
     if sys.stdout.isatty():

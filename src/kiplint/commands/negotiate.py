@@ -98,9 +98,9 @@ def negotiate(
 ) -> NegotiationResult:
     """The ApiVersions exchange with each broker, and for each RPC the resulting versions and headers.
 
-    A broker is a schema set, or a file with the output of `kafka-broker-api-versions.sh`, which may have several. With
-    `unstable` the brokers offer unstable versions too. Raises UsageError for mistakes in the arguments and SourceError
-    for what cannot be opened.
+    A broker is a schema set, or a file with the output of `kafka-broker-api-versions.sh`, which may name several
+    brokers; these get the client's layouts. With `unstable` the brokers offer unstable versions too. Raises UsageError
+    for mistakes in the arguments and SourceError for what cannot be opened.
     """
     if not brokers:
         raise UsageError("negotiate takes a client and at least one broker")
@@ -176,9 +176,7 @@ def _connection(exchange: Exchange) -> Iterator[tuple[str, str]]:
 
 
 def _cells(row: RpcRow, *, has_usable: bool) -> list[Cell]:
-    """The cells of an RPC: key, name, versions of the client, of each broker and usable ones, the chosen one, headers
-    and remarks.
-    """
+    """The cells of an RPC; with `has_usable`, the column after the brokers has the versions that all can use."""
     remarks = ["between brokers"] if row.between_nodes else []
     if row.message or row.status != "agreed":
         remarks.append(row.message or row.status.replace("-", " "))

@@ -41,9 +41,9 @@ class Fixes(NamedTuple):
         """
         counts = Counter(finding.rule for finding in self.fixed)
         rules = [f"{rule} ({count})" if count > 1 else rule for rule, count in sorted(counts.items())]
-        number, files = plural(len(self.fixed), "finding"), plural(len(self.change.after), "file")
+        findings, files = plural(len(self.fixed), "finding"), plural(len(self.change.after), "file")
         verb = "fixed" if is_written else "would fix"
-        parts = [f"{verb} {number} in {files}: {', '.join(rules)}" if rules else "nothing to fix"]
+        parts = [f"{verb} {findings} in {files}: {', '.join(rules)}" if rules else "nothing to fix"]
         parts.append(f"{len(remaining):,} left")
         if self.older:
             parts.append(f"{self.older:,} of them older than HEAD and fixable with `check --fix --all`")
@@ -131,7 +131,7 @@ def without_refused_fixes(schemas: SchemaFiles, result: Result, check: Check, ch
 def _findings_in(
     schemas: SchemaFiles, check: Check, counts_to_leave: Mapping[str, int], data_by_path: Mapping[str, bytes]
 ) -> list[Finding]:
-    """The findings of a set with other bytes in its files; those to leave, as in `_without_fixes`, have no fix."""
+    """The findings of a set with other bytes in its files, after `_without_fixes`."""
     return _without_fixes(check(_with_data(schemas, data_by_path)).findings, counts_to_leave)
 
 
@@ -142,7 +142,7 @@ def _with_data(schemas: SchemaFiles, data_by_path: Mapping[str, bytes]) -> Schem
 
 
 def _without_fixes(findings: Sequence[Finding], counts_to_leave: Mapping[str, int]) -> list[Finding]:
-    """The findings; those to leave have no fix. `counts_to_leave` is how many these are, by fingerprint."""
+    """The findings; as many of each fingerprint as `counts_to_leave` says have lost their fix."""
     are_to_leave = are_among(findings, counts_to_leave)
     return [
         finding.fixed_by(None) if is_to_leave else finding

@@ -216,7 +216,7 @@ def _check(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) 
     """The result of one set, whose findings have the fixes that `check --fix` would not refuse."""
     result = _check_with_all_fixes(options, base, schemas)
     if not any(finding.fix and finding.fix.applicability == "safe" for finding in result.findings):
-        return result  # a person reviews the other fixes, and `check --fix` tries them then
+        return result  # unsafe fixes are tried only when --unsafe-fixes applies them
     check = partial(_check_with_all_fixes, options, base)
     return without_refused_fixes(schemas, result, check, _check_of_other_rules(options))
 

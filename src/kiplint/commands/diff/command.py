@@ -195,11 +195,11 @@ def diff(
     """The changes from one set to another, and what they break; tags of the sets in `also` must not be reused.
 
     The base is a release. Other releases count only if `released` or the configuration names them, as globs of tags,
-    revisions or sets; a tag that neither of them names is no release. If the base or the head
-    is a single file, only the changes of its message are reported; `messages` are globs that select some, and `role`
-    leaves those that matter to it. The status is `findings` if a change breaks one of `fail_on_breaks`, or is an error.
-    Raises UsageError for mistakes in the arguments, the configuration or a pack, and SourceError if a set cannot be
-    opened.
+    revisions or sets; a tag that neither of them names is no release. If the base or the head is a single file, only
+    the changes of its message are reported. `messages` are globs: only changes of matching messages are reported, and
+    with a `role` only those that matter to it. The status is `findings` if a change breaks one of `fail_on_breaks`, or
+    is an error. Raises UsageError for mistakes in the arguments, the configuration or a pack, and SourceError if a set
+    cannot be opened.
     """
     failing_breaks = breaks_of(fail_on_breaks)
     old_name, new_name, *older_names = (os.fspath(name) for name in (old, new, *also))

@@ -41,9 +41,10 @@ CONFIGURATION_CHANGED: Final = Rule(
 
 
 def find_base(base: str | None = None) -> tuple[str, str]:
-    """The revision that the work tree is compared with, and a note on it unless it is `base`, the value of --base.
+    """The revision that the work tree is compared with, and a note such as `compared with 1a2b3c4, the only commit`.
 
-    Both are empty for `none`. Raises UsageError and SourceError.
+    `base` is the value of --base. If it names the revision, the note is empty; for `none` both are. Raises UsageError
+    and SourceError.
     """
     if base == "none":
         return "", ""
@@ -84,8 +85,8 @@ def _usual_base() -> tuple[str, str]:
         if not merge_base:
             continue
         _, _, local_name = target_branch.partition("/")  # `trunk` of `origin/trunk`
-        is_on_target = current_branch in ("HEAD", target_branch, local_name)
-        if merge_base == head and is_on_target:  # the target branch has all commits
+        is_on_target = current_branch in ("HEAD", target_branch, local_name)  # git says `HEAD` if it is no branch
+        if merge_base == head and is_on_target:
             break
         return merge_base, f"where the branch left {target_branch}"
     return (parents[0], "the commit before HEAD") if parents else (head, "the only commit")

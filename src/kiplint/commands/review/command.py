@@ -204,7 +204,7 @@ class ReviewResult(Report, frozen=True):
 
     @property
     def breaks(self) -> Counter[str]:
-        """How many entries break what."""
+        """The number of entries that break something, by what they break."""
         return Counter(entry.breaks for entry in self.findings if entry.breaks != "none")
 
     @property
@@ -268,7 +268,7 @@ def review(
     The base is by default the merge base with the default branch, or the commit before HEAD where there is nothing
     else to compare with; `none` only checks. A version is released when one of `released` has it, as in `diff`, by
     default the tags of releases. The status is `findings` when an entry is as severe as `fail_on` or breaks one of
-    `fail_on_breaks`; `never` fails nothing. Raises UsageError and SourceError as `check` and `diff` do.
+    `fail_on_breaks`, except where `fail_on` is `never`. Raises UsageError and SourceError as `check` and `diff` do.
     """
     failing_breaks = breaks_of(fail_on_breaks)
     names = _names(paths)
@@ -444,7 +444,7 @@ def entries_of(
 
 
 def _entry(group: Sequence[Item]) -> Entry:
-    """The entry of findings with one cause. It shows the most severe one, with the first fix of those as severe."""
+    """The entry of findings with one cause. It shows the most severe one, with the first fix of that severity."""
     items = sorted(group, key=lambda item: SEVERITIES.index(item.finding.severity))
     (main, origin), *others = items
     changes = tuple(finding for finding, _ in items if isinstance(finding, ChangeFinding))

@@ -32,7 +32,7 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
         for line in _also(entry):
             out.write("\n".join(fold(f"{' ' * len(str(entry.line))} = {line}", width)) + "\n")
         proofs = [proof(change, color, width) for change in entry.changes]
-        out.write("".join(dict.fromkeys(proofs)) + "\n")  # changes of the same versions have the same
+        out.write("".join(dict.fromkeys(proofs)) + "\n")  # changes of the same versions have the same proof
     write_finding_rows(rows, out, color=color)
     write_rows(result.additions, out, color=color)
     if result.rollout:
@@ -45,7 +45,7 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
 
 
 def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
-    """Write a review as Markdown, unless `whole` is set with at most 60 lines, for a pull request and a job summary."""
+    """Write a review as Markdown for pull requests and job summaries: at most 60 lines, unless `whole` is set."""
     write_verdict(result.verdict, out)
     entries = [entry for entry in result.findings if result.is_listed(entry)]
     most_entries = len(entries) if result.whole else MOST_ENTRIES
