@@ -62,7 +62,7 @@ class Container:
 
     @cached_property
     def duplicate_tags(self) -> dict[int, str]:
-        """By position of a field with the tag of another: the other's name. That one is older by the base, or first."""
+        """By position of a field with the tag of another: the other's name. That is older by the base, else first."""
 
         def rank(field: Field) -> tuple[int, int]:
             return _similarity_to_base(field), -field.position

@@ -87,8 +87,8 @@ class HeaderRange:
     def header_message(self) -> Message | None:
         """The set's RequestHeader for a request, ResponseHeader for a response; None if absent or unreadable."""
         name = "RequestHeader" if self.message.type == "request" else "ResponseHeader"
-        header = self.message.schemas.by_name.get(name)
-        return None if header and (header.valid_problem or header.flexible_problem) else header
+        message = self.message.schemas.by_name.get(name)
+        return None if message and (message.valid_problem or message.flexible_problem) else message
 
 
 def header_ranges_of(message: Message) -> tuple[HeaderRange, ...]:
@@ -141,16 +141,17 @@ def derived_header(message: Message, version: int, flexible: VersionRange | None
 
 def header_map(message: Message) -> HeaderMap:
     """The header versions of the valid versions, as ranges on which they are constant."""
+    # Version 0 of ControlledShutdown has a header of its own.
     ranges = [message.flexible, VersionRange.of(0, 0), *(entry.versions for entry in message.header_ranges)]
     return _merge((part, header_of(message, part.lowest)) for part in uniform_parts(ranges, message.valid))
 
 
 def derived_map(message: Message) -> HeaderMap:
-    """The header of every version from 0 on, as Kafka derives it from flexibleVersions, the last range open.
+    """The header of every version from 0 on, with no end, as Kafka derives it from flexibleVersions.
 
     Retired versions are in the map too, and those to come: the map is the whole history.
     """
-    parts = uniform_parts([message.flexible, VersionRange.of(0, 0)], ALL)
+    parts = uniform_parts([message.flexible, VersionRange.of(0, 0)], ALL)  # version 0: ControlledShutdown
     return _merge((part, derived_header(message, part.lowest)) for part in parts)
 
 

@@ -139,10 +139,10 @@ def exceeded_limit(message: Message) -> Limit | None:
     field_count, depth = unfolded_size(message, UNFOLDED_FIELDS)
     if depth > UNFOLDED_LEVELS:
         return UNFOLDED_LEVELS
-    layout_count = 1
-    most_layouts = message.valid.highest + 1
-    if field_count * most_layouts > UNFOLDED_FIELDS:  # only then it is worth the time to count the different layouts
-        layout_count = len(list(uniform_parts(_layout_ranges(message), message.valid)))
+    most_layouts = max(message.valid.highest + 1, 1)
+    if field_count * most_layouts <= UNFOLDED_FIELDS:
+        return None  # without the time that it takes to count the different layouts
+    layout_count = max(len(list(uniform_parts(_layout_ranges(message), message.valid))), 1)
     return UNFOLDED_FIELDS if field_count * layout_count > UNFOLDED_FIELDS else None
 
 
@@ -232,7 +232,7 @@ def width(slot: Slot) -> str:
     if slot.array:
         return "varint+" if slot.compact else "4+"
     if slot.kind == "struct":
-        return "1+" if slot.nullable else ""
+        return "1+" if slot.nullable else ""  # its fields have widths of their own
     if slot.kind in WIDTHS:
         return str(WIDTHS[slot.kind])
     if slot.compact:

@@ -21,7 +21,7 @@ from kiplint.text.words import did_you_mean
 
 
 class ProblemElement:
-    """A problem of text or shape that the reader noted about a file."""
+    """A problem of text or shape that the reader noted about a file, with the facts that rules read."""
 
     kind: str
     """The kind of problem, such as `trailing-comma`."""

@@ -317,7 +317,7 @@ class Message(Container):
 
     @cached_property
     def cycles(self) -> dict[str, str]:
-        """By name of a struct that contains itself: the cycle, as `A -> B -> A`."""
+        """By the first name of each group of structs that contain each other: a cycle, as `A -> B -> A`."""
         return _cycles(self.structs)
 
     @cached_property

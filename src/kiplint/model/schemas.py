@@ -59,7 +59,7 @@ class Rpc:
 
     @cached_property
     def bumped(self) -> Message | None:
-        """The only one of the two whose versions differ from the base; else that of lower versions, or the response."""
+        """The only one of a pair whose versions differ from the base; else that of lower versions, or the response."""
         changed = self._changed_message("valid")
         if changed or self.request is None or self.response is None:
             return changed
@@ -173,6 +173,7 @@ class SchemaSet:
 
     @cached_property
     def _messages_with_key(self) -> list[Message]:
+        """The messages with an API key, without those whose name contradicts their type."""
         return [message for message in self.messages if message.api_key is not None and not message.is_mistyped]
 
     @cached_property

@@ -120,7 +120,7 @@ class _Repair:
         self.parent: Any = None
         self.value: Any = document
         for token in self.path:
-            if self.value is NO_VALUE:  # an earlier repair of this round
+            if self.value is NO_VALUE:  # an earlier repair of this round put it there
                 break
             self.parent, self.value = self.value, self.value[token]
         self.pointer = "".join(f"/{escape(str(token))}" for token in self.path)
@@ -176,15 +176,15 @@ class _Repair:
 
         False for a name, type or valid versions of the message that cannot be read.
         """
-        read_value = coerce(self.path, self.value)
-        if read_value is NO_VALUE:
+        new_value = coerce(self.path, self.value)
+        if new_value is NO_VALUE:
             self._note_refused_value()
             if self.path in (["name"], ["type"], ["validVersions"]):
                 return False
-            read_value = _STAND_INS.get(str(self.path[-1]), NO_VALUE)
+            new_value = _STAND_INS.get(str(self.path[-1]), NO_VALUE)
         else:
-            self._note_coerced_value(read_value)
-        self.parent[self.path[-1]] = read_value
+            self._note_coerced_value(new_value)
+        self.parent[self.path[-1]] = new_value
         return True
 
     def _note_coerced_value(self, read_value: Any) -> None:
@@ -313,14 +313,14 @@ def _to_string(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return str(value) if abs(value) < 10**40 else NO_VALUE
+        return str(value) if abs(value) < 10**40 else NO_VALUE  # str() fails for thousands of digits
     return repr(value) if isinstance(value, float) else NO_VALUE
 
 
 def _to_enum(value: Any) -> Any:
     """The message type that Kafka's reader reads from a text with blanks around it, or `NO_VALUE`."""
     word = value.strip() if isinstance(value, str) else ""
-    return word if word != value and word in _WORDS["type"] else NO_VALUE
+    return word if word in _WORDS["type"] else NO_VALUE
 
 
 _COERCIONS: dict[str, Callable[[Any], Any]] = {

@@ -107,7 +107,7 @@ NO_FLAW = Flaw("", "")
 
 
 def flaw_of(kind: TypeRef, text: str) -> Flaw:
-    """The flaw of a default that is neither left out nor null.
+    """The flaw of a default that is not null, as text; an empty text has none.
 
     Kafka's generator refuses the kinds `invalid` and `unsupported` (the type takes only empty or null). It takes
     `octal`, which Java reads as another number, and `java`, with which Java does not compile or has another value.
