@@ -105,7 +105,7 @@ def classify(
 
 
 def breaks_of_counts(counts: Mapping[str, int]) -> str:
-    """`1 breaks wire, 3 semantics and 8 nothing`; the counts are by what breaks, and one at least is not 0."""
+    """The numbers of changes by what they break, at least one not 0, as `1 breaks wire, 3 semantics and 8 nothing`."""
     phrases = [f"{counts[what]} {what.replace('none', 'nothing')}" for what in BREAKS if counts.get(what)]
     number, what = phrases[0].split()
     phrases[0] = f"{number} {'breaks' if number == '1' else 'break'} {what}"
@@ -113,7 +113,7 @@ def breaks_of_counts(counts: Mapping[str, int]) -> str:
 
 
 def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:
-    """`1 change breaks wire, 1 semantics and 3 nothing`, or `nothing changed`."""
+    """What changes break: `1 change breaks wire, 1 semantics and 3 nothing`, or `nothing changed`."""
     if not changes:
         return "nothing changed"
     number, words = breaks_of_counts(Counter(change.breaks for change in changes)).split(" ", 1)
@@ -134,7 +134,7 @@ def _finding(violation: Violation, change: Change, locator_of: Callable[[str], L
         "severity": "info" if change.policy == "info" else finding.severity,
         "message": message,
         "message_name": change.message_name,
-        # The property, even where the definition does not have it.
+        # This points to the property even where the definition lacks it.
         "pointer": f"{location.pointer}/{location.key}" if location.key else location.pointer,
         "fingerprint": fingerprint(finding.rule, change.message_name, change.field, versions, change.kind),
         "place": "",
@@ -201,7 +201,7 @@ def causes_of(finding: Finding) -> Iterator[Cause]:
         # The element that a property belongs to; the keys of headerVersions are versions and no indexes of a list.
         is_element = not parent or (key.isdigit() and parent != "/headerVersions")
         yield "element", finding.path, finding.pointer if is_element else parent
-    if finding.fix and not parent:  # a misspelt property of the message: the fix writes the one that it should be
+    if finding.fix and not parent:  # of a misspelt property: its right name, which other findings point to
         for edit in finding.fix.edits:
             if match := re.fullmatch(r'"(\w+)"', edit.text):
                 yield "element", finding.path, f"/{match[1]}"

@@ -238,7 +238,7 @@ def _property_changes(both: Both) -> Iterator[Change]:
 
 
 def _group_changes(old: Message | None, new: Message, statuses: VersionStatuses) -> Iterator[Change]:
-    """The changes of versions that are not new, each since its message in `statuses`; also new fields and reused tags.
+    """The changes of versions that are not new, against the message of their group; also new fields and reused tags.
 
     A change of a field that versions of several statuses have is reported only for the first of them.
     """
@@ -354,7 +354,7 @@ def _reused_tags(
                 was_given_up = ids_with_kept_tag is not None and id(after) not in ids_with_kept_tag
                 is_reused = was_given_up and not _is_restored(before, after)
             else:
-                former, holder = by_tag[before.tag]
+                former, holder = by_tag[before.tag]  # `former` is the old state of the field that has the tag now
                 is_reused = former is None or former.tag != holder.tag
             if not is_reused:
                 continue

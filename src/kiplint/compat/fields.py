@@ -47,7 +47,7 @@ def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) 
     ranges = [entry.versions for message in both for entry in message.header_ranges]
     changed_versions: dict[int, VersionRange] = {}  # by new header
     old_headers: defaultdict[int, list[str]] = defaultdict(list)  # by new header, each once
-    version_0 = VersionRange.of(0, 0)  # which alone may have header 0 (see `derived_header`)
+    version_0 = VersionRange.of(0, 0)  # ControlledShutdownRequest derives another header for it
     for versions in uniform_parts([old.flexible, new.flexible, version_0, *ranges], common):
         old_header, new_header = header_of(old, versions.lowest), header_of(new, versions.lowest)
         if old_header == new_header or min(old_header, new_header) < 0:  # -1: a declared map without the version
@@ -97,7 +97,8 @@ def pair_fields(old: Container, new: Container, versions: VersionRange) -> list[
     """Pair the fields of two messages or structs, first by name, then as renames, in the order of the old fields.
 
     Fields that share a name, as after a copy, pair in order. A renamed field has the same type and versions, and the
-    same tag, or position in the first of the `versions` that has it. New fields come last, in a pair with None.
+    same tag or, untagged, the same position in the first of the `versions` that has it. New fields come last, in a pair
+    with None.
     """
     new_fields: defaultdict[str, deque[Field]] = defaultdict(deque)
     for field in new.fields:
@@ -235,10 +236,10 @@ def _differences(comparison: ComparedVersion) -> Iterator[Change]:
         yield from _replaced_fields(comparison)
     old_order = list(comparison.common_fields())
     new_order = sorted(old_order, key=lambda fields: fields[1].position)
-    moved_fields = [after for before, after in zip(old_order, new_order, strict=True) if before is not after]
-    if moved_fields:
+    moved_pairs = [at_new for at_old, at_new in zip(old_order, new_order, strict=True) if at_old is not at_new]
+    if moved_pairs:
         names = ", ".join(new.name for _, new in new_order)
-        yield comparison.change("fields-reordered", moved_fields[0], same=comparison.same, now=names)
+        yield comparison.change("fields-reordered", moved_pairs[0], same=comparison.same, now=names)
     elif comparison.same:
         yield from _shifted_field(comparison, new_order)
 

@@ -250,7 +250,7 @@ def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: 
 def _offers(schemas: SchemaSet, *, unstable: bool) -> dict[int, Offer]:
     """By API key, the versions that both messages of an RPC have; the unstable one only with `unstable`.
 
-    Coordinator records, which a set pairs in the same way, are kept on disk and never sent.
+    Coordinator records, which a set pairs in the same way, are left out: they are never sent.
     """
     offers = {}
     for rpc in schemas.rpcs:
@@ -404,7 +404,7 @@ def _rpc_row(api_key: int, client: Side, brokers: Sequence[Side], exchanges: Seq
 def _status_with_all(agreements: Sequence[Agreement], usable: VersionRange | None) -> Outcome:
     """The status of an RPC with all brokers together: the worst of theirs, or that no version is usable with all.
 
-    `usable` is None where a side lacks the RPC. Layouts that differ leave no usable version, but are the worse status.
+    `usable` is None where a side lacks the RPC. Where none is usable because layouts differ, that is the status.
     """
     statuses = {agreement.status for agreement in agreements}
     if usable is not None and not usable and "layout-differs" not in statuses:

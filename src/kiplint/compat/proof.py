@@ -196,7 +196,7 @@ def _rank(proof: Proof, name: str) -> tuple[bool, bool, bool, bool, int]:
     is_same_value = is_misread and proof.wrote == proof.read
     return (
         not is_about_field,
-        is_same_value,  # the value of another field shows the break less plainly than another value
+        is_same_value,  # taken for another field with the same value, which shows the break less plainly
         is_same_value and not proof.wrote,  # and least plainly if it is empty
         not is_misread,
         len(proof.hex),
@@ -216,9 +216,9 @@ def _all_proofs(old: Message, new: Message, version: int, new_version: int) -> t
 def _proofs_of_writer(writer: Codec, reader: Codec, writing_side: Side) -> list[Proof]:
     """A proof for each example that the writer writes and the reader misreads or refuses."""
     size, _ = unfolded_size(writer.message, MOST_FIELDS_TRIED)
-    most = min(MOST_TRIED, max(1, MOST_FIELDS_TRIED // max(size, 1)))
+    most_samples = min(MOST_TRIED, max(1, MOST_FIELDS_TRIED // max(size, 1)))
     proofs: dict[bytes, Proof | None] = {}
-    for path, value in [*islice(samples(writer.body), most), ("", rich(writer.body))]:
+    for path, value in [*islice(samples(writer.body), most_samples), ("", rich(writer.body))]:
         data = writer.encode(value)
         if data is not None and data not in proofs:
             proofs[data] = _proof(writer, reader, writing_side, path, value, data)
@@ -306,15 +306,15 @@ def _header_proofs(old: Message, new: Message, version: int) -> tuple[Proof, ...
     return ()
 
 
-MOST_HEX: Final = 40
+MOST_BYTES_SHOWN: Final = 40
 """How many bytes of an example are shown."""
-MOST_TEXT: Final = 30
+MOST_CHARACTERS_SHOWN: Final = 30
 """How many characters of a value are shown."""
 
 
 def sentence(proof: Proof) -> str:
     """A proof in words: `old writes version 0 as 0001; new takes errorCode 1 at byte 0 for count 1`."""
-    data = proof.hex if len(proof.hex) <= 2 * MOST_HEX else proof.hex[: 2 * MOST_HEX] + "..."
+    data = proof.hex if len(proof.hex) <= 2 * MOST_BYTES_SHOWN else proof.hex[: 2 * MOST_BYTES_SHOWN] + "..."
     if proof.outcome == "refused":
         outcome = f"refuses at byte {proof.offset}, {printable(str(proof.read))}"
     else:
@@ -325,6 +325,6 @@ def sentence(proof: Proof) -> str:
 
 
 def _shown_value(value: Any) -> str:
-    """A value as JSON, cut to `MOST_TEXT` characters."""
+    """A value as JSON, cut to `MOST_CHARACTERS_SHOWN` characters."""
     text = msgspec.json.encode(value).decode()
-    return printable(text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3] + "...")
+    return printable(text if len(text) <= MOST_CHARACTERS_SHOWN else text[: MOST_CHARACTERS_SHOWN - 3] + "...")

@@ -56,7 +56,7 @@ class Releases:
         self._read_releases: list[tuple[str, Mapping[Identity, list[Message]]]] = []
 
     def holders(self, message: Message, versions: VersionRange) -> Iterator[VersionGroup]:
-        """For each of the versions the message in the newest release that has it, a group of versions for each release.
+        """The `versions` of a message that releases have, each in the group of the newest release that has it.
 
         An unrelated message with the API key does not count (see `key_holder`).
         """
@@ -298,10 +298,10 @@ def _release_tags(repository: str | None) -> list[str]:
     return names
 
 
-def _names(patterns: Iterable[str], repository: str | None, option: str) -> list[str]:
+def _names(patterns: Iterable[str], repository: str | None, subject: str) -> list[str]:
     """The sets and revisions that patterns name, the newest first, but those without a version number before all.
 
-    Raises UsageError, which begins with the option, for a pattern that names nothing.
+    Raises UsageError for a pattern that names nothing; `subject` begins its message.
     """
     names: list[str] = []
     for pattern in patterns:
@@ -311,11 +311,11 @@ def _names(patterns: Iterable[str], repository: str | None, option: str) -> list
             tags = [f"{tag}:" for tag in version_tags(repository) if fnmatchcase(tag, pattern)]
             names += tags
             if not tags:
-                raise UsageError(f"{option} {pattern}: no tag with a version number matches")
+                raise UsageError(f"{subject} {pattern}: no tag with a version number matches")
         elif is_revision(pattern, repository):
             names.append(f"{pattern}:")
         else:
-            raise UsageError(f"{option} {pattern}: neither a schema set, nor a revision, nor a glob of tags")
+            raise UsageError(f"{subject} {pattern}: neither a schema set, nor a revision, nor a glob of tags")
     keys = {name: version_key(name.removesuffix(":")) for name in names}
     without_number = [name for name, (numbers, *_) in keys.items() if not numbers]
     with_number = [name for name, (numbers, *_) in keys.items() if numbers]

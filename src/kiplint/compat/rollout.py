@@ -69,7 +69,7 @@ def rollout_rules(header: int, config: Config | None = None, all_rules: Sequence
     """The rules of a rollout, with the severities and params of a configuration, without those that it ignores.
 
     `all_rules` are all rules as configured, by default those that are shipped. The rule about RPCs that lack the header
-    is on unless the configuration turns it off, and requires the header.
+    is on unless the configuration turns it off; `header` is the header version that it requires.
     """
     config = config or Config()
     # In a rollout an unknown header is wrong however many messages (`common`) have it.
@@ -147,7 +147,7 @@ class _Rollout:
     def __init__(
         self, head: SchemaSet, base: SchemaSet | None, header: int, rules: RuleSet, releases: Releases | None
     ) -> None:
-        """`header` is the request header that every RPC should have; the rules are those of `rollout_rules`."""
+        """`header` is the header version that every request should have; the rules are those of `rollout_rules`."""
         self.head, self.base, self.header, self.rules = head, base, header, rules
         self.rpcs = [rpc for rpc in head.rpcs if not rpc.is_coordinator]
         self.base_rpcs = {rpc.api_key: rpc for rpc in base.rpcs if not rpc.is_coordinator} if base else {}

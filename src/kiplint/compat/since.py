@@ -57,9 +57,9 @@ def read_base(
 ) -> BaseState:
     """The result of a check of the named directories and files in a revision; what it does not have counts as empty.
 
-    With `strict` a changed line alone makes no finding new. `repository` is the top of the work tree, by
-    default of that around the working directory. Raises UsageError for a source that is neither directory nor file,
-    and SourceError for an unknown revision.
+    With `strict` a changed line alone makes no finding new. `repository` is the top of the work tree, by default of
+    that around the working directory. Raises UsageError for a source that is neither directory nor file, and
+    SourceError for an unknown revision.
     """
     counts: Counter[str] = Counter()
     files_by_path: dict[str, bytes] = {}
@@ -81,7 +81,7 @@ def new_since(findings: Sequence[Finding], sources: Mapping[str, bytes], base: B
     """The findings that the base does not have as often, or that are on a line that the base's file does not have.
 
     `sources` are the files of the work tree by path. With `base.messages` a finding that the base has with the same
-    message is not new for its line.
+    message is not new because of its line.
     """
     changed_lines = cache(
         lambda path: _changed_lines(sources.get(path, b""), base.files.get(_path_below(base.top, path)))

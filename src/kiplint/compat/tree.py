@@ -65,7 +65,7 @@ class Tree(NamedTuple):
 
 
 def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, bytes]]]]) -> Tree:
-    """The tree of files, which are pairs of path and bytes, by directory relative to the tree's root."""
+    """The tree of directories: each is a path relative to the tree's root, and its files as pairs of path and bytes."""
     sets: dict[str, SchemaSet] = {}
     sources: dict[str, bytes] = {}
     unparsable: list[Definition] = []
@@ -83,7 +83,7 @@ def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, by
 
 
 def pair_sets(old: Tree, new: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
-    """The sets to compare: of the same relative directory, or the two single sets.
+    """The sets to compare: those of the same relative directory, or of two trees with a single set these two.
 
     A set that only one tree has is paired with an empty set.
     """
