@@ -24,7 +24,7 @@ class CommandGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         """The name of the command that the first word names, the command itself, and the other words."""
         name, command, rest = super().resolve_command(ctx, args)
-        if name is None:  # a shell asks how a word can be completed that names no command
+        if name is None:  # only when a shell completes a word that names no command yet
             return None, command, rest
         return name, load(self.package, name), rest
 

@@ -153,7 +153,7 @@ def findings_of(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tup
         if not row.rule:
             continue
         locator = Locator(decode_text(sources.get(row.path, b"")))
-        is_in_file = locator.node(row.pointer) is not locator.root  # a missing property has no position
+        is_in_file = locator.node(row.pointer) is not locator.root  # the node of a missing property is the root
         pointer = row.pointer if is_in_file else ""
         finding = Finding(
             rule=row.rule,

@@ -156,10 +156,10 @@ class CheckOptions(msgspec.Struct, frozen=True):
 
 
 class _Inputs(NamedTuple):
-    """What a check reads: the sets, names of directories without definitions, the baseline, and the base's findings."""
+    """What a check reads: the sets, notes on directories without definitions, the baseline, and the base's findings."""
 
     sets: Sequence[SchemaFiles]
-    empty: Sequence[str]
+    empty_notes: Sequence[str]
     baseline: BaselineFile | None
     base: BaseState | None
 
@@ -187,14 +187,14 @@ def _read(options: CheckOptions) -> _Inputs:
     base = None
     if since is not None:
         base = read_base(since, options.names, keeps, options.rules, strict=options.strict)
-    empty: list[str] = []
+    empty_notes: list[str] = []  # filled by `open_sets`
     try:
-        sets = [*open_sets(options.names, keeps, repository=options.repository, empty=empty)]
+        sets = [*open_sets(options.names, keeps, repository=options.repository, empty=empty_notes)]
     except NothingThereError:
         if base is None:
             raise
         return _Inputs((), (), baseline, base)
-    return _Inputs(sets, empty, baseline, base)
+    return _Inputs(sets, empty_notes, baseline, base)
 
 
 def _baseline(options: CheckOptions) -> BaselineFile | None:
@@ -359,7 +359,7 @@ def _notes(options: CheckOptions, inputs: _Inputs) -> Iterator[str]:
 
     A review has its own note on releases.
     """
-    yield from inputs.empty
+    yield from inputs.empty_notes
     links = [*dict.fromkeys(link for schemas in inputs.sets for link in schemas.links)]
     if links:
         yield f"{plural(len(links), 'link')} not followed: {first_of(links, 3)}"

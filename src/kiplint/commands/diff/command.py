@@ -153,7 +153,7 @@ class DiffResult(Report, frozen=True):
 
     @property
     def verdict(self) -> Verdict:
-        """`4.1.0 against 4.0.0: 1 change breaks wire and 4 nothing.`, and the worst of what breaks."""
+        """`4.1.0 against 4.0.0: 1 change breaks wire and 4 nothing.`, the breaks of bytes, and the first advice."""
         old, new = set_titles(*self.sets)
         breaking = sorted(
             (change for change in self.changes if change.breaks != "none"),

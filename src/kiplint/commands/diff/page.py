@@ -83,7 +83,7 @@ def _paragraphs(change: ChangeFinding) -> Iterator[Block]:
 
 
 def _layout_tables(group: Iterable[ChangeEntry]) -> Iterator[Block]:
-    """The layouts before and after of the first versions whose bytes change, side by side."""
+    """The layouts before and after, side by side, of the lowest version of each of the first breaks of bytes."""
     messages_by_version: dict[tuple[str, int], tuple[Message, Message]] = {}
     for change, (old, new) in group:
         version = VersionRange.of_text(change.versions).lowest

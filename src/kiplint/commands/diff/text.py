@@ -27,7 +27,7 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
 
 
 def write_changes(changes: Sequence[ChangeFinding], sources: Mapping[str, bytes], out: TextIO, *, color: bool) -> None:
-    """Write the changes: what breaks with its lines and its proof, and the rest below the names of RPCs."""
+    """Write the changes: the serious ones with their lines and proofs, the others below the names of RPCs."""
     width = width_of(out)
     for change in filter(_is_serious, changes):
         finding = excerpt(change, sources.get(change.path, b""), color, width)
