@@ -9,7 +9,7 @@ from __future__ import annotations
 class Limit(int):
     """The maximum number of a `unit`, such as bytes, that an `input` may have.
 
-    `beyond` is what happens to a larger input, and `remedy` how a user gets it read, or empty.
+    `beyond` is what happens to a larger input, and `remedy` what a user can do to get it read, empty if nothing.
     """
 
     input: str
@@ -17,10 +17,10 @@ class Limit(int):
     beyond: str
     remedy: str
 
-    def __new__(cls, most: int, unit: str, of: str, remedy: str = "", *, beyond: str = "an error") -> Limit:
-        """A limit of `most` on the input `of`."""
+    def __new__(cls, most: int, unit: str, input_: str, remedy: str = "", *, beyond: str = "an error") -> Limit:
+        """A limit of `most` units on an input, such as `a definition`."""
         limit = super().__new__(cls, most)
-        limit.input, limit.unit, limit.remedy, limit.beyond = of, unit, remedy, beyond
+        limit.input, limit.unit, limit.remedy, limit.beyond = input_, unit, remedy, beyond
         return limit
 
     @property
@@ -32,7 +32,7 @@ class Limit(int):
         return f"{self:,} {self.unit}"
 
     def exceeded(self, name: str) -> str:
-        """The line about an input that has more: `x.zip has more than 100,000 entries; unpack it`."""
+        """The message about an input that exceeds the limit: `x.zip has more than 100,000 entries; unpack it`."""
         return f"{name} has more than {self.figure}" + (f"; {self.remedy}" if self.remedy else "")
 
 

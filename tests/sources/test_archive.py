@@ -18,7 +18,7 @@ from examples import TIME_CHECKS
 from kiplint.limits import Limit
 from kiplint.sources import archive, cleanup
 from kiplint.sources.open import open_sets
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
+from kiplint.sources.schema_files import MAX_BYTES_READ, SourceError
 from sources.support import GOOD, OTHER, error, git, paths, sets, write
 from tools import USUAL
 
@@ -91,7 +91,7 @@ def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
     large = GOOD + b" " * 20_000_000
     make_zip("x.zip", {"A.json": large, "B.json": GOOD, "huge.bin": bytes(5_000_000)})
     (result,) = sets("x.zip")
-    assert [file.data for file in result.files] == [large[:LARGEST_ENTRY], GOOD]
+    assert [file.data for file in result.files] == [large[:MAX_BYTES_READ], GOOD]
     monkeypatch.setattr(archive, "ARCHIVE_BYTES", Limit(3 << 20, "bytes, unpacked", "an archive"))
     make_zip("x.zip", {f"{at}.json": bytes(1_000_000) for at in range(5)})
     assert error("x.zip") == "cannot read x.zip: it has more than 3 MiB, unpacked"
@@ -128,7 +128,7 @@ def test_any_damage_is_one_line(at: int, change: bytes) -> None:
     except SourceError as caught:
         assert "\n" not in str(caught)
     else:
-        assert all(len(file.data) <= LARGEST_ENTRY for open_set in result for file in open_set.files)
+        assert all(len(file.data) <= MAX_BYTES_READ for open_set in result for file in open_set.files)
 
 
 def test_bundles_are_unpacked_once_and_removed(

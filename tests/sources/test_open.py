@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from kiplint.sources.disk import STDIN
-from kiplint.sources.schema_files import LARGEST_ENTRY
+from kiplint.sources.schema_files import MAX_BYTES_READ
 from sources.support import GOOD, OTHER, TREE, error, git, make_repository, paths, sets, write
 
 
@@ -118,4 +118,4 @@ def test_comments_do_not_hide_a_definition_however_long(tmp_path: Path) -> None:
     places = [str(tmp_path / "tree"), str(tmp_path / "x.zip"), "HEAD:"]
     for (result,) in (sets(place, repository=str(tmp_path / "tree")) for place in places):
         assert [os.path.basename(file.path) for file in result.files] == ["A.json", "B.json"]
-        assert all(len(file.data) <= LARGEST_ENTRY for file in result.files)
+        assert all(len(file.data) <= MAX_BYTES_READ for file in result.files)

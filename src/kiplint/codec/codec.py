@@ -131,7 +131,7 @@ class Codec:
         return DecodedBody(value, reader.pos, tuple(reader.problems), tuple(reader.spans), is_complete)
 
     def encode(self, value: dict[str, Any]) -> bytes | None:
-        """The bytes of a body with values, in JSON's terms by key; a field that is left out has its default.
+        """The bytes of a body whose values, in JSON's terms, are in a dict by key; a missing field has its default.
 
         None when a value or a default does not fit its type. Raises UnusableLayout.
         """
@@ -171,7 +171,7 @@ class _ValueReader:
         self.empty_elements = 0
         self.spans: list[ValueSpan] = []
         self.problems: list[ByteProblem] = []
-        self._records_spans = spans
+        self._with_spans = spans
 
     def note(self, rule: str, offset: int, message: str, path: str) -> None:
         """Record a problem; stop if there are too many."""
@@ -180,13 +180,13 @@ class _ValueReader:
             raise _StopReading
 
     def stop(self, rule: str, offset: int, message: str, path: str) -> _StopReading:
-        """Record a problem that ends the reading; the caller raises the result."""
+        """Record a problem that ends the reading, and return the exception for the caller to raise."""
         self.note(rule, offset, message, path)
         return _StopReading()
 
-    def span(self, offset: int, path: str, kind: str, value: Any) -> None:
-        """Record the span of a value, from `offset` to `pos`, if the caller wants spans."""
-        if self._records_spans:
+    def record_span(self, offset: int, path: str, kind: str, value: Any) -> None:
+        """Record the span of a value, from `offset` to `pos`, if the caller wants spans; `kind` is its `type`."""
+        if self._with_spans:
             self.spans.append(ValueSpan(offset, self.pos - offset, path, kind, value))
 
     @property
@@ -265,7 +265,7 @@ class _ValueReader:
             out[key] = self.primitive(slot, slot.nullable, describe(slot), path)
 
     def struct(self, slot: Slot, out: dict[str, Any], key: str, path: str) -> None:
-        """Read a struct that is no element of an array, with its marker if it is nullable, into `out[key]`."""
+        """Read a struct that is not an array element, after its marker if it is nullable, into `out[key]`."""
         start = self.pos
         if slot.nullable:
             marker = self.fixed("int8", path)
@@ -273,7 +273,7 @@ class _ValueReader:
                 message = f"the marker of a nullable struct is {marker}, neither 1 nor -1"
                 self.note("marker-invalid", start, message, path)
             is_null = marker < 0
-            self.span(start, path, describe(slot), None if is_null else {})
+            self.record_span(start, path, describe(slot), None if is_null else {})
             if is_null:
                 out[key] = None
                 return
@@ -281,19 +281,19 @@ class _ValueReader:
         self.struct_fields(slot, out[key], path)
 
     def struct_fields(self, slot: Slot, out: dict[str, Any], path: str) -> None:
-        """Read the fields of the struct of a slot into `out`."""
+        """Read the fields of the struct that is the type of a slot into `out`."""
         assert slot.body and slot.field.struct  # else the layout is unusable
         self.body(slot.body, slot.field.struct, out, path)
 
     def primitive(self, slot: Slot, nullable: bool, description: str, path: str) -> Any:
-        """Read a value that is no struct; `description` says what its span is, such as `compact string`."""
+        """Read a value that is no struct; `description` is the type of its span, such as `compact string`."""
         start = self.pos
         value = self.fixed(slot.kind, path) if slot.kind in WIDTHS else self.sized(slot, nullable, path)
-        self.span(start, path, description, value)
+        self.record_span(start, path, description, value)
         return value
 
     def sized(self, slot: Slot, nullable: bool, path: str) -> str | None:
-        """Read a string, bytes or records with their length; the last two are given in base64."""
+        """Read a string, bytes or records after their length; bytes and records are returned in base64."""
         start, what = self.pos, f"the length of the {slot.kind}"
         size = self.length(slot.compact, nullable, "int16" if slot.kind == "string" else "int32", what, path)
         if size is None:
@@ -312,12 +312,12 @@ class _ValueReader:
             return chunk.decode(errors="replace")
 
     def array(self, slot: Slot, out: dict[str, Any], key: str, path: str) -> None:
-        """Read an array with its count into `out[key]`."""
+        """Read the count of an array, and then its elements, into `out[key]`."""
         start, what = self.pos, "the count of elements"
         count = self.length(slot.compact, slot.nullable, "int32", what, path)
         elements: list[Any] = []
         out[key] = None if count is None else elements
-        self.span(start, path, describe(slot), count)
+        self.record_span(start, path, describe(slot), count)
         if count is None:
             return
         min_size = min_value_size(slot)
@@ -338,12 +338,12 @@ class _ValueReader:
                 elements.append(self.primitive(slot, False, slot.kind, element_path))
 
     def tags(self, tagged_slots: tuple[Slot, ...], container: Container, out: dict[str, Any], path: str) -> None:
-        """Read a tag section; as Kafka's reader does, refuse a tag that the container has in other versions only."""
+        """Read a tag section; a tag that the container has only in other versions is a problem, as for Kafka's reader."""
         section_start = self.pos
         slots = {slot.field.tag: slot for slot in tagged_slots}
         fields_of_all_versions = {field.tag: field for field in container.fields if field.tag is not None}
         count = self.varint("the count of tagged fields", path)
-        self.span(section_start, path, "tag section", count)
+        self.record_span(section_start, path, "tag section", count)
         earlier_tags: set[int] = set()
         highest_tag = 0
         for _ in range(count):
@@ -364,19 +364,19 @@ class _ValueReader:
             self.tagged(tag, size, slots.get(tag), out, path, start)
 
     def tagged(self, tag: int, size: int, slot: Slot | None, out: dict[str, Any], path: str, start: int) -> None:
-        """Read the value of a tag, which must fill its `size`, into `out`; no slot means an unknown tag.
+        """Read the value of a tag, which must fill its `size` in bytes, into `out`; no slot means an unknown tag.
 
         The tag and its size, which are read already, begin at the offset `start`.
         """
         if size > self.remaining:
             message = f"tag {tag} has {in_bytes(size)}, {self._remaining_in_words}"
             raise self.stop("length-beyond-end", start, message, path)
-        self.span(start, path, f"tag {tag}", size)
+        self.record_span(start, path, f"tag {tag}", size)
         if slot is None:
             value_start = self.pos
             data = base64_text(self.take(size))
             out.setdefault(UNKNOWN_TAGS, []).append({"tag": tag, "data": data})
-            self.span(value_start, _join_path(path, UNKNOWN_TAGS), "unknown tagged field", data)
+            self.record_span(value_start, _join_path(path, UNKNOWN_TAGS), "unknown tagged field", data)
             return
         end_of_section = self.end
         self.end = self.pos + size
@@ -435,13 +435,13 @@ def _write_element(out: bytearray, slot: Slot, value: Any, *, nullable: bool) ->
 
 
 def _write_length(out: bytearray, length: int | None, compact: bool, length_format: str) -> None:
-    """Append a length or a count; None stands for null. The format is a code of `struct` for what is not compact."""
+    """Append a length or a count, or null for None; `length_format` is its code in `struct` unless it is compact."""
     size = -1 if length is None else length
     out += varint(size + 1) if compact else struct.pack(">" + length_format, size)
 
 
 def _write_tags(out: bytearray, tagged_slots: Iterable[Slot], values: dict[str, Any]) -> None:
-    """Append the tag section: the tagged fields that do not have their default, and unknown ones, in order of tags."""
+    """Append the tag section: tagged fields without their default, and unknown tags, in the order of their numbers."""
     data_by_tag = {entry["tag"]: base64_bytes(entry["data"]) for entry in values.get(UNKNOWN_TAGS, ())}
     for slot in tagged_slots:
         key = key_of(slot)

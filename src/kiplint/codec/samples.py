@@ -27,41 +27,41 @@ def _minimal_value(slot: Slot) -> Any:
     return minimal(slot.body) if is_struct and slot.body and default is not None else default
 
 
-def rich(body: Layout, number: int = 1) -> dict[str, Any]:
+def rich(body: Layout, seed: int = 1) -> dict[str, Any]:
     """A body in which every field, tagged ones too, has a value that differs from its default and its neighbours'.
 
-    Another `number` makes other values.
+    Another `seed` makes other values.
     """
-    return {key_of(slot): _rich_value(slot, index) for index, slot in enumerate(body.all_slots, number)}
+    return {key_of(slot): _rich_value(slot, field_seed) for field_seed, slot in enumerate(body.all_slots, seed)}
 
 
-def _rich_value(slot: Slot, number: int = 1) -> Any:
-    """A value that is not null and not the field's default; arrays have two elements.
+def _rich_value(slot: Slot, seed: int = 1) -> Any:
+    """A value of a field that is not null and not the default; arrays have two elements. Another `seed` makes another.
 
     Kafka's reader refuses more elements than bytes are left, so an array of elements without bytes is empty.
     """
     if slot.array and not min_value_size(slot):
         return []
     if slot.array:
-        return [_single_value(slot, number), _single_value(slot, number + 1)]
-    value = _single_value(slot, number)
-    return _single_value(slot, number + 2) if value == default_of(slot) else value
+        return [_single_value(slot, seed), _single_value(slot, seed + 1)]
+    value = _single_value(slot, seed)
+    return _single_value(slot, seed + 2) if value == default_of(slot) else value
 
 
 def samples(body: Layout) -> Iterator[Sample]:
-    """The minimal body, one whose numbers are 1, 2, 3 and so on, and bodies in which only one field is special.
+    """The minimal body, one whose integers are 1, 2, 3 and so on, and minimal bodies with one special field.
 
-    That field, at any depth, is null, or a tag that is present, or has a rich value, or has all bits set.
+    That field, at any depth, is null, or is tagged and present, or has a rich value, or its type's value in `all_bits`.
     """
     yield "", minimal(body)
     integers = (slot for slot in body.slots if slot.kind in INTEGERS and not slot.array)
     yield "", minimal(body) | {key_of(slot): number % 100 for number, slot in enumerate(integers, 1)}
 
-    def can_be_null(slot: Slot, tagged: bool) -> bool:
-        is_left_out = tagged and default_of(slot) is None
+    def can_write_null(slot: Slot, tagged: bool) -> bool:
+        is_left_out = tagged and default_of(slot) is None  # a tagged field with its default is not written
         return slot.nullable and not is_left_out
 
-    yield from _variants(body, can_be_null, lambda slot: None)
+    yield from _variants(body, can_write_null, lambda slot: None)
     yield from _variants(body, lambda slot, tagged: tagged, _rich_value)
     yield from _variants(body, lambda slot, tagged: not tagged and (slot.array or slot.body is None), _rich_value)
     all_bits: dict[str, Any] = {kind: -1 if low else high for kind, (low, high) in INTEGERS.items()}
@@ -74,7 +74,7 @@ def samples(body: Layout) -> Iterator[Sample]:
 
 
 def _variants(body: Layout, is_special: IsSpecial, special_value: Callable[[Slot], Any]) -> Iterator[Sample]:
-    """The minimal body with the special value for one field, for each field at any depth that is to be special."""
+    """A minimal body for each field, at any depth, that is to be special, with the special value for that field."""
     base = minimal(body)
     for slots, tagged in ((body.slots, False), (body.tags or (), True)):
         for slot in slots:
@@ -83,28 +83,28 @@ def _variants(body: Layout, is_special: IsSpecial, special_value: Callable[[Slot
                 yield key, base | {key: special_value(slot)}
             if slot.body is None:
                 continue
-            for path, fields in _variants(slot.body, is_special, special_value):
+            for path, values in _variants(slot.body, is_special, special_value):
                 if slot.array:
-                    yield f"{key}[0].{path}", base | {key: [fields]}
+                    yield f"{key}[0].{path}", base | {key: [values]}
                 else:
-                    yield f"{key}.{path}", base | {key: fields}
+                    yield f"{key}.{path}", base | {key: values}
 
 
-def _single_value(slot: Slot, number: int) -> Any:
-    """A value of the type of a field, or of the elements of an array; another `number` makes another value."""
+def _single_value(slot: Slot, seed: int) -> Any:
+    """A value of the type of a field, or of the elements of an array; another `seed` makes another value."""
     if slot.kind == "struct":
-        return rich(slot.body, number) if slot.body else {}
+        return rich(slot.body, seed) if slot.body else {}
     if slot.kind in INTEGERS:
         low, high = INTEGERS[slot.kind]
         # Every byte of a wide number has a value of its own, so that swapped or shifted bytes show.
-        pattern = int.from_bytes(bytes((index + number) % 120 + 1 for index in range(8)), "big")
-        is_positive = number % 2 == 1 or low == 0
+        pattern = int.from_bytes(bytes((index + seed) % 120 + 1 for index in range(8)), "big")
+        is_positive = seed % 2 == 1 or low == 0
         return pattern % (high + 1) if is_positive else -(pattern % high) - 1
     if slot.kind == "bool":
         return default_of(slot) is not True
     if slot.kind == "float64":
-        return number + 0.25
+        return seed + 0.25
     if slot.kind == "uuid":
-        return uuid_text(bytes((index * 7 + number) % 256 for index in range(16)))
-    text = f"{slot.field.name[:12]}-{number}"
+        return uuid_text(bytes((index * 7 + seed) % 256 for index in range(16)))
+    text = f"{slot.field.name[:12]}-{seed}"
     return text if slot.kind == "string" else base64_text(text.encode())

@@ -43,14 +43,14 @@ def min_value_size(slot: Slot) -> int:
 
 
 def _min_field_size(slot: Slot) -> int:
-    """The fewest bytes that a field can have: an array has a count, and a nullable struct a marker."""
+    """The fewest bytes that a field takes: an empty array has only a count, and a null struct only a marker."""
     if slot.array:
         return 1 if slot.compact else 4
     return 1 if slot.kind == "struct" and slot.nullable else min_value_size(slot)
 
 
 def default_of(slot: Slot) -> Any:
-    """The value that is written for a field that is left out, in JSON's terms."""
+    """The value, in JSON's terms, that is written for a field that has none."""
     if slot.field.defaults_to_null and slot.nullable:
         return None
     if slot.array:
@@ -66,7 +66,7 @@ def defaults_of(body: Layout) -> dict[str, Any]:
 
 
 def primitive_default(field: Field, kind: str) -> Any:
-    """The default of a field of the type `kind`, never null; 0 for a text that is not a number of the type."""
+    """The default of a field of the type `kind`, never null; 0 for a default that is not a number of that type."""
     text = field.default
     try:
         if kind in INTEGERS:
@@ -84,7 +84,7 @@ def primitive_default(field: Field, kind: str) -> Any:
 
 
 def varint(value: int) -> bytes:
-    """The unsigned varint of a number: seven bits a byte, the lowest first, with the high bit set but for the last."""
+    """The unsigned varint of a number: seven bits a byte, lowest first, with the high bit set in all but the last."""
     out = bytearray()
     while value >= 0x80:
         out.append(value & 0x7F | 0x80)
@@ -94,7 +94,7 @@ def varint(value: int) -> bytes:
 
 
 def in_bytes(number: int) -> str:
-    """A number of bytes, without commas, as offsets are written: `1 byte`, `2000 bytes`."""
+    """A number of bytes in words, without a comma, as offsets are written: `1 byte`, `2000 bytes`."""
     return f"{number} byte" if number == 1 else f"{number} bytes"
 
 
@@ -104,12 +104,12 @@ def uuid_text(data: bytes) -> str:
 
 
 def uuid_bytes(text: str) -> bytes:
-    """The bytes of a UUID as `uuid_text` writes it; raises ValueError for what is not base64."""
+    """The bytes of a UUID in base64 without padding, as `uuid_text` gives it; raises ValueError for other text."""
     return base64.urlsafe_b64decode(text + "==")
 
 
 def float_json(value: float) -> float | str:
-    """A float64 as JSON can hold it: `NaN`, `Infinity` and `-Infinity` become text."""
+    """A float64 as JSON can hold it: not a number and the infinities become `NaN`, `Infinity` and `-Infinity`."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):

@@ -9,7 +9,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from kiplint.limits import ARCHIVE_BYTES, ARCHIVE_ENTRIES
 from kiplint.sources.disk import show_path
-from kiplint.sources.schema_files import LARGEST_ENTRY, FileTree, SourceError, by_folder
+from kiplint.sources.schema_files import MAX_BYTES_READ, FileTree, SourceError, by_folder
 from kiplint.text.files import read_file
 from kiplint.text.words import did_you_mean
 
@@ -53,7 +53,7 @@ def open_archive(name: str, path: str = "") -> tuple[FileTree, str]:
 
 
 def _read_zip(name: str, data: bytes) -> tuple[dict[str, bytes], list[str]]:
-    """The JSON files of an archive by path, each cut at `LARGEST_ENTRY`, and the paths of links to JSON files."""
+    """The JSON files of an archive by path, each cut at `MAX_BYTES_READ`, and the paths of links to JSON files."""
     if data.count(_ENTRY_MARK) > ARCHIVE_ENTRIES:
         raise SourceError(f"cannot read {name}: {ARCHIVE_ENTRIES.exceeded('it')}")
     files: dict[str, bytes] = {}
@@ -70,7 +70,7 @@ def _read_zip(name: str, data: bytes) -> tuple[dict[str, bytes], list[str]]:
             if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # zipfile unpacks others without bound
                 raise SourceError(f"cannot read {name}: its entry {path} is compressed in an unusual way")
             with archive.open(entry) as file:
-                files[path] = file.read(LARGEST_ENTRY)
+                files[path] = file.read(MAX_BYTES_READ)
             total_size += len(files[path])
             if total_size > ARCHIVE_BYTES:
                 raise SourceError(f"cannot read {name}: {ARCHIVE_BYTES.exceeded('it')}")

@@ -10,7 +10,7 @@ from functools import cache
 from kiplint.limits import Limit
 from kiplint.sources.git import REVISION, work_tree_files, work_tree_of
 from kiplint.sources.schema_files import (
-    LARGEST_ENTRY,
+    MAX_BYTES_READ,
     FileTree,
     Includes,
     SchemaFiles,
@@ -23,7 +23,8 @@ from kiplint.text.show import printable
 
 STDIN = "-"
 """The name that stands for standard input."""
-UNNAMED = "<stdin>"
+STDIN_PATH = "<stdin>"
+"""The path under which standard input is reported."""
 
 
 def directory_tree(top: str) -> FileTree:
@@ -90,14 +91,14 @@ def with_siblings(directory: str, contents: Mapping[str, bytes | None], includes
 
 
 def read(path: str | bytes) -> bytes:
-    """The bytes of a file of a set, cut at `LARGEST_ENTRY`; bytes in place of a path are returned as they are.
+    """The bytes of a file of a set, cut at `MAX_BYTES_READ`; bytes in place of a path are returned as they are.
 
     Raises SourceError for a file that cannot be read, and for a link.
     """
     if isinstance(path, bytes):
         return path
     try:
-        return read_file(path, LARGEST_ENTRY, cut=True, follow_links=False)
+        return read_file(path, MAX_BYTES_READ, cut=True, follow_links=False)
     except OSError as error:
         raise SourceError(f"cannot read {show_path(path)}: {error.strerror}") from None
 
@@ -127,7 +128,7 @@ def read_input(name: str, limit: Limit) -> bytes:
 
 def show_path(path: str) -> str:
     """A path as users see it: relative to the working directory when below it, else only normalized."""
-    if path == UNNAMED:
+    if path == STDIN_PATH:
         return path
     here = os.getcwd()
     full_path = os.path.abspath(path)
@@ -145,7 +146,7 @@ def in_repository(path: str, names: tuple[str, ...]) -> str:
             return path.removeprefix(prefix)
     top = work_tree_of(os.curdir) or os.path.join(os.getcwd(), "")
     full_path = os.path.abspath(path)
-    is_below = full_path.startswith(top) and path != UNNAMED
+    is_below = full_path.startswith(top) and path != STDIN_PATH
     return (full_path.removeprefix(top) if is_below else path).replace(os.sep, "/")
 
 

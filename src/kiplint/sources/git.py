@@ -15,7 +15,7 @@ from typing import NamedTuple, NoReturn
 
 from kiplint.limits import GIT_LISTING, GIT_OBJECTS
 from kiplint.sources.cleanup import at_end
-from kiplint.sources.schema_files import LARGEST_ENTRY, FileTree, SourceError, by_folder
+from kiplint.sources.schema_files import MAX_BYTES_READ, FileTree, SourceError, by_folder
 from kiplint.text.files import read_file
 from kiplint.text.words import did_you_mean
 
@@ -139,7 +139,7 @@ class Objects:
         return answer
 
     def read(self, ids: Sequence[str]) -> list[bytes]:
-        """The bytes of the objects with `ids`, cut at `LARGEST_ENTRY`; raises SourceError when one is missing."""
+        """The bytes of the objects with `ids`, cut at `MAX_BYTES_READ`; raises SourceError when one is missing."""
         answers = zip(ids, self.find_all(ids), strict=True)
         return [answer.data if answer else self._fail_missing(object_id) for object_id, answer in answers]
 
@@ -182,7 +182,7 @@ class Objects:
                 continue
             object_id, _, size = header.decode().split()
             start = output.tell()
-            answers.append(GitObject(object_id, output.read(min(int(size), LARGEST_ENTRY))))
+            answers.append(GitObject(object_id, output.read(min(int(size), MAX_BYTES_READ))))
             output.seek(start + int(size) + 1)
         return answers
 

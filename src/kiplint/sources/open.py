@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from kiplint.sources.archive import open_archive
-from kiplint.sources.disk import STDIN, UNNAMED, directory_tree, read_stdin, with_siblings
+from kiplint.sources.disk import STDIN, STDIN_PATH, directory_tree, read_stdin, with_siblings
 from kiplint.sources.git import is_revision, revision_tree
 from kiplint.sources.schema_files import (
-    LARGEST_ENTRY,
+    MAX_BYTES_READ,
     FileTree,
     Includes,
     NothingThereError,
@@ -58,7 +58,7 @@ def _open_all(
     for name in {os.path.abspath(name): name for name in names}.values():  # one of all spellings of a path
         exists = os.path.lexists(name)
         if name == STDIN:
-            files_by_directory[""][UNNAMED] = read_stdin(LARGEST_ENTRY)
+            files_by_directory[""][STDIN_PATH] = read_stdin(MAX_BYTES_READ)
         elif os.path.isdir(name):
             trees.append(directory_tree(name))
         elif exists and not includes(name):

@@ -26,7 +26,7 @@ PROPERTIES: Final = frozenset(_PROPERTIES.split())
 
 MESSAGE_TYPES: Final = ("request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value")
 
-LARGEST_ENTRY: Final = (1 << 20) + 1
+MAX_BYTES_READ: Final = (1 << 20) + 1
 """How much is read of a file: enough to see that it is too large."""
 
 
@@ -69,7 +69,7 @@ def kind_of(data: bytes) -> Kind:
     words. Malformed is all other text that is not JSON, an empty object, and an object that has two properties of
     definitions and no type of another kind.
     """
-    if len(data) >= LARGEST_ENTRY:
+    if len(data) >= MAX_BYTES_READ:
         beginning = blank_comments(data)
         is_only_comment = not beginning.strip()  # anything could follow a comment that is so long
         return "definition" if is_only_comment or _defines_message(_first_properties(beginning)) else "other"

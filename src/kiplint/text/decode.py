@@ -67,7 +67,7 @@ class Comment(msgspec.Struct, frozen=True):
 
 
 def comments(text: str) -> Iterator[Comment]:
-    """Every comment of a JSON text, in order; in linear time."""
+    """Every comment of a JSON text, in order; takes linear time."""
     for match in re.finditer(_STRING_OR_COMMENT, text):
         comment = match["comment"]
         if comment is not None:
@@ -77,7 +77,7 @@ def comments(text: str) -> Iterator[Comment]:
 
 
 def blank_comments(data: bytes, *, blocks: bool = True) -> bytes:
-    """The same bytes with spaces in place of comments, or without `blocks` of `//` comments only; line ends stay."""
+    """The same bytes with spaces in place of comments; line ends stay, and so do block comments unless `blocks`."""
 
     def blank(match: re.Match[bytes]) -> bytes:
         is_string = match["comment"] is None

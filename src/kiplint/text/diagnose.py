@@ -17,9 +17,9 @@ from kiplint.text.tree import read_tree
 MISSING: Final = msgspec.UNSET
 """Stands for the value of a text that has none."""
 
-_WITHOUT_VALUE: Final = frozenset({"invalid-json", "too-deep"})
+_KINDS_WITHOUT_VALUE: Final = frozenset({"invalid-json", "too-deep"})
 """The kinds of problems after which a text has no value."""
-_LONGEST_JSON5: Final = 65_536
+_MAX_JSON5_LENGTH: Final = 65_536
 """In characters: the json5 package takes seconds for more."""
 _CONFLICT_START: Final = re.compile(r"^<{7}(?: .*)?$", re.MULTILINE)
 _CONFLICT_END: Final = re.compile(r"^>{7}(?: .*)?$", re.MULTILINE)
@@ -52,13 +52,13 @@ def diagnose(data: bytes) -> Diagnosis:
     kinds = {problem.kind for problem in problems}
     if "invalid-json" in kinds and (conflict := _merge_conflict(text)):
         return Diagnosis((conflict,), MISSING)
-    if root.kind == "missing" and not kinds & _WITHOUT_VALUE:
+    if root.kind == "missing" and not kinds & _KINDS_WITHOUT_VALUE:
         empty_file = Problem("empty-file", "the file has no definition", "", 0, min(1, len(text)))
         return Diagnosis((*problems, empty_file), MISSING)
     if text.startswith(BOM):
         detail = "a byte order mark; save the file as UTF-8 without it"
         problems.insert(0, Problem("byte-order-mark", detail, "", 0, 1))
-    if kinds & _WITHOUT_VALUE:
+    if kinds & _KINDS_WITHOUT_VALUE:
         return Diagnosis(tuple(problems), MISSING)
 
     json_text = text[root.start : root.end]
@@ -68,7 +68,7 @@ def diagnose(data: bytes) -> Diagnosis:
     except NOT_JSON as error:
         if not kinds & {"json5-only", "trailing-comma"}:
             problems.append(Problem("invalid-json", str(error), "", root.start, root.end))
-        elif len(json_text) <= _LONGEST_JSON5:
+        elif len(json_text) <= _MAX_JSON5_LENGTH:
             with suppress(Exception):  # the json5 package raises many kinds of errors for hostile text
                 value = read_json5(json_text)
     return Diagnosis(tuple(problems), value)

@@ -15,7 +15,7 @@ from kiplint.text.tree import SPACES
 _VERSIONS_KEY: Final = "validVersions"
 """The property that every definition has, and nothing else in these documents."""
 _MESSAGE_KEYS: Final = frozenset(("name", "type", "fields"))
-"""What is left of a definition whose `validVersions` was forgotten; a field also has `versions`."""
+"""The properties by which a definition without `validVersions` is recognized; a field also has `versions`."""
 _QUOTES: Final = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
 _SPACES: Final = re.compile(f"[{SPACES}\u00ad\u200b-\u200d\u2060]")
 _WRAP: Final = r"""\r?\n(?![ \t]*+["{}\[\]\r\n])"""
@@ -52,7 +52,7 @@ class Block(msgspec.Struct, frozen=True, dict=True):
 
 
 def find_blocks(document: str) -> list[Block]:
-    """The definitions of a document in their order, without those inside another; in linear time.
+    """The definitions of a document in their order, without those inside another; takes linear time.
 
     A definition whose closing brace is missing ends where the next one begins.
     """
@@ -66,7 +66,8 @@ def find_blocks(document: str) -> list[Block]:
             continue
         elif token[0] == "}":
             start, keys = open_objects.pop()
-            if _VERSIONS_KEY in keys or (keys >= _MESSAGE_KEYS and "versions" not in keys):
+            is_without_versions = keys >= _MESSAGE_KEYS and "versions" not in keys  # only a field has `versions`
+            if _VERSIONS_KEY in keys or is_without_versions:
                 spans.append((start, token.end()))
         elif token["string"] and _COLON.match(text, token.end()):
             _, keys = open_objects[-1]
@@ -86,7 +87,7 @@ def find_blocks(document: str) -> list[Block]:
 
 
 def _repair(token: re.Match[str]) -> str:
-    """The text of a token; for a string, with straight quotes and on one line, and as long as before."""
+    """The text of a token; a wrapped or curly string is put on one line in straight quotes, with the same length."""
     if token.lastgroup not in ("wrapped", "curly"):
         return token[0]
     return f'"{token[0][1:-1]}"'.replace("\r", " ").replace("\n", " ")

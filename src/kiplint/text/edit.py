@@ -52,7 +52,7 @@ def collides(edit: Edit, others: Sequence[Edit]) -> bool:
     insertions do, because both texts may be intended.
     """
     index = bisect_left(others, edit.start, key=lambda other: other.start)
-    for other in others[max(index - 1, 0) : index + 1]:  # the previous and the next one
+    for other in others[max(index - 1, 0) : index + 1]:  # only the previous and the next one can collide
         is_insertion = edit.start == edit.end
         if edit == other and not is_insertion:
             continue
@@ -87,7 +87,7 @@ class Document(Locator):
 
     @cached_property
     def indent_unit(self) -> str:
-        """The white space of one level: that before the first property, or two spaces if it begins no line."""
+        """The white space of one level of nesting: that before the first property, or two spaces if there is none."""
         children = self.root.children
         return (self.indent(start_of(children[0])) if children else "") or "  "
 
@@ -113,7 +113,7 @@ class Document(Locator):
         return self.lines.starts[number] if number < len(self.lines.starts) else len(self.text)
 
     def indent(self, offset: int) -> str:
-        """The white space at the beginning of the line of an offset."""
+        """The white space at the beginning of the line of an offset, up to the offset."""
         before = self.text[self.line_start(offset) : offset]
         return before[: len(before) - len(before.lstrip(" \t"))]
 
@@ -143,7 +143,7 @@ def start_of(node: Node) -> int:
 
 
 def delete_item(document: Document, container: Node, item: Node) -> tuple[Edit, ...]:
-    """The edit that removes a property or element with the comma before it, the first one with the comma after it.
+    """The edit that removes a property or element with the comma before it, or for the first with the comma after it.
 
     Raises NotEditable where a comment would be removed with it.
     """
@@ -166,7 +166,7 @@ def replace_value(document: Document, node: Node, value: str) -> Edit:
 
 
 def rename_key(document: Document, node: Node, key: str) -> Edit:
-    """The edit that gives a property another name."""
+    """The edit that gives a property the name `key`."""
     return document.edit(node.key_start, node.key_end, f'"{key}"')
 
 
@@ -176,7 +176,7 @@ def insert_property(
     """The edits that insert a property with a value, which is JSON, into an object.
 
     `order` lists keys in their usual order, such as `("name", "type", "versions")`. The property goes behind the last
-    one whose key is before its own there, and behind all others when its key is not in `order`.
+    one whose key comes before `key` in `order`, and behind all others when `key` is not in `order`.
     """
     earlier = container.children
     if key in order:
@@ -215,7 +215,7 @@ def insert_item(document: Document, container: Node, item: str, after: Node | No
 
 
 def _next_is_on_line(document: Document, container: Node, item: Node) -> bool:
-    """Whether what follows an item, the next item or the closing bracket, begins on the line where the item ends."""
+    """Whether the next item, or the closing bracket if there is none, begins on the line where an item ends."""
     index = container.children.index(item) + 1
     next_start = start_of(container.children[index]) if index < len(container.children) else container.end - 1
     return document.lines.line_of(item.end) == document.lines.line_of(next_start)

@@ -59,7 +59,7 @@ def byte_offsets(data: bytes) -> Sequence[int]:
 
 
 def character_offset(data: bytes, offset: int) -> int:
-    """The offset in characters, in the text of a file, that is at an offset in its bytes."""
+    """The character offset in the text of a file that a byte offset corresponds to; beyond its end, the end."""
     return bisect_left(byte_offsets(data), min(offset, len(data)))
 
 

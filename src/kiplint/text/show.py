@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-_LIMIT: Final = 40
+_MAX_QUOTED: Final = 40
 _ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -25,9 +25,9 @@ def as_json_escape(char: str) -> str:
     return "".join(f"\\u{unit}" for unit in char.encode("utf-16-be", "surrogatepass").hex(" ", 2).split())
 
 
-def as_sign(char: str) -> str:
-    """A single printable character, so that columns stay the same: a blank for a tab, else U+FFFD."""
-    return " " if char == "\t" else "\N{REPLACEMENT CHARACTER}"
+def as_sign(unprintable: str) -> str:
+    """One printable character for one that is not, so that columns stay the same: a blank for a tab, else U+FFFD."""
+    return " " if unprintable == "\t" else "\N{REPLACEMENT CHARACTER}"
 
 
 def printable(text: str, escape: Callable[[str], str] = as_escape) -> str:
@@ -41,9 +41,9 @@ def quoted(text: str, *, single: bool = False) -> str:
     Names and the values of strings have double quotes, parts of a file's text have single ones.
     """
     quote = "'" if single else '"'
-    shortened = text[:_LIMIT].replace(quote, "\\" + quote)
+    shortened = text[:_MAX_QUOTED].replace(quote, "\\" + quote)
     body = printable(shortened, lambda char: _ESCAPES.get(char) or as_escape(char))
-    dots = "..." if len(text) > _LIMIT else ""
+    dots = "..." if len(text) > _MAX_QUOTED else ""
     return f"{quote}{body}{dots}{quote}"
 
 

@@ -69,7 +69,7 @@ class Locator:
 
     @cached_property
     def root(self) -> Node:
-        """The tree of the text, up to the first mistake that ends the reading."""
+        """The tree of the text, up to the first mistake at which `read_tree` stops."""
         root, _ = read_tree(self.text)
         return root
 
@@ -96,7 +96,7 @@ class Locator:
 
     def line_span(self, start: int, end: int) -> tuple[int, int, int, int]:
         """A half-open character span as (line, column, end line, end column), 1-based, the end column exclusive."""
-        return *self.lines.position(start), *self.lines.position(max(start, end))
+        return *self.lines.position(start), *self.lines.position(end)
 
     def named_pointer(self, pointer: str) -> str:
         """The pointer with the names of elements for their indexes: `/fields/0/tag` is `/fields[Topics]/tag`.
@@ -136,7 +136,7 @@ class Locator:
         return node.children[int(token)] if is_index and int(token) < len(node.children) else None
 
 
-_WORDS: Final = frozenset({"true", "false", "null"})
+_JSON_WORDS: Final = frozenset({"true", "false", "null"})
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+"
 _JSON5_NUMBER: Final = r"""(?x)
     [+-]?(?:Infinity | NaN | 0[xX][0-9a-fA-F]++
@@ -150,8 +150,8 @@ _JSON5_STRING: Final = r"""(?x)(?:
 
 
 def _problem_of_word(word: str) -> Literal["json5-only", "invalid-json"] | None:
-    """The kind of the problem of a word that is the text of a value; None when it is JSON."""
-    if word in _WORDS:
+    """The kind of problem that a word has as a value; None when it is JSON."""
+    if word in _JSON_WORDS:
         return None
     if re.fullmatch(_NUMBER, word):  # no reader takes a number that is out of range
         return None if math.isfinite(float(word)) else "invalid-json"
@@ -159,7 +159,7 @@ def _problem_of_word(word: str) -> Literal["json5-only", "invalid-json"] | None:
 
 
 def _string_value(literal: str) -> str:
-    """The value of a string literal, quotes included; the text between its quotes when it is not JSON."""
+    """The value of a string literal, which has its quotes; the text between the quotes when it is not JSON."""
     try:
         return msgspec.json.decode(literal, type=str)
     except NOT_JSON:
@@ -245,10 +245,10 @@ class _Scanner:
         root = Node("missing", 0, 0)
         try:
             if self._peek().kind != "end":
-                self._value(root)
+                self._read_value(root)
                 token = self._peek()
                 if token.text == ":":
-                    self._expected("'{' before the first property", token)
+                    self._fail_expected("'{' before the first property", token)
                 if token.kind != "end":
                     detail = f"found {token.describe()} after the end of the value; a file holds one definition"
                     self._note("trailing-content", detail, token.start, max(token.end, len(self.text.rstrip())))
@@ -279,12 +279,12 @@ class _Scanner:
         self._next = None
         return self._last
 
-    def _value(self, node: Node) -> None:
+    def _read_value(self, node: Node) -> None:
         """Read the value that begins with the next token into a node."""
         token = self._peek()
         node.start, node.end = token.start, token.end
         if token.kind == "end" or (token.kind == "punctuation" and token.text not in "{["):
-            self._expected("a value", token)
+            self._fail_expected("a value", token)
         self._take()
         if token.kind == "string":
             node.kind = "string"
@@ -300,7 +300,7 @@ class _Scanner:
                 raise _StopScanning
         else:
             node.kind = "object" if token.text == "{" else "array"
-            self._container(node)
+            self._read_container(node)
 
     def _check_string(self, token: Token) -> None:
         """Note the whole string if it is JSON5, and its first wrong character or backslash if it is neither."""
@@ -322,29 +322,29 @@ class _Scanner:
         detail += ", \\t for a tab, and both halves of a surrogate pair"
         self._note("invalid-json", detail, start, end)
 
-    def _container(self, node: Node) -> None:
+    def _read_container(self, node: Node) -> None:
         """Read the properties or elements of an object or array, and its closing bracket."""
         if len(self._open) >= DEFINITION_LEVELS:
             detail = f"more than {DEFINITION_LEVELS} objects and arrays inside one another"
             self._note("too-deep", detail, node.start, node.end)
             raise _StopScanning
         self._open.append(node)
-        while not self._closes(node):
+        while not self._read_end(node):
             if node.kind == "object":
-                self._property(node)
+                self._read_property(node)
             else:
                 node.children.append(Node("missing", self._last.start, self._last.end))
-                self._value(node.children[-1])
-            self._comma(node)
+                self._read_value(node.children[-1])
+            self._read_comma(node)
         if node.kind == "object" and len(node.properties) < len(node.children):
             self._note_duplicates(node)
         self._open.pop()
 
-    def _property(self, node: Node) -> None:
+    def _read_property(self, node: Node) -> None:
         """Read one property of an object: its key, the colon and its value."""
         token = self._peek()
         if token.kind != "string" and not is_identifier(token.text):
-            self._expected("a property name in double quotes", token)
+            self._fail_expected("a property name in double quotes", token)
         self._take()
         key = _string_value(token.text) if token.kind == "string" else token.text
         child = Node("missing", token.end, token.end, key, token.start, token.end)
@@ -356,9 +356,9 @@ class _Scanner:
             detail = f"the property name {quoted(key, single=True)} is not in quotes; write it in double quotes"
             self._note("json5-only", detail, token.start, token.end)
         if self._peek().text != ":":
-            self._expected(f"':' after {quoted(key)}", self._peek())
+            self._fail_expected(f"':' after {quoted(key)}", self._peek())
         self._take()
-        self._value(child)
+        self._read_value(child)
 
     def _note_duplicates(self, node: Node) -> None:
         """Note each property whose key an earlier one has, which is harmless if all of them have the same value."""
@@ -373,7 +373,7 @@ class _Scanner:
             for child in others:
                 self._note("duplicate-key", detail, child.key_start, child.key_end, child, harmless=len(values) == 1)
 
-    def _comma(self, node: Node) -> None:
+    def _read_comma(self, node: Node) -> None:
         """Read the comma after a property or element, which is needed unless the object or array ends."""
         token = self._peek()
         if token.text == ",":
@@ -383,7 +383,7 @@ class _Scanner:
             detail = f"expected ',' or '{_CLOSING_BRACKETS[node.kind]}' after {after}, found {token.describe()}"
             self._fail(detail, self._last)
 
-    def _closes(self, node: Node) -> bool:
+    def _read_end(self, node: Node) -> bool:
         """Read the closing bracket of an object or array if it is next; False if a property or element is next."""
         token = self._peek()
         if token.text == _CLOSING_BRACKETS[node.kind]:
@@ -393,7 +393,7 @@ class _Scanner:
             node.end = self._take().end
             return True
         if _ends(node, token):
-            self._expected(self._missing_bracket(node), token)
+            self._fail_expected(self._missing_bracket(node), token)
         return False
 
     def _missing_bracket(self, node: Node) -> str:
@@ -401,8 +401,8 @@ class _Scanner:
         line = self._lines.line_of(node.start)
         return f"'{_CLOSING_BRACKETS[node.kind]}' to close the {node.kind} opened on line {line}"
 
-    def _expected(self, what: str, token: Token) -> NoReturn:
-        """Stop because a token is not `what` has to come; at the end of the text the innermost bracket is missing."""
+    def _fail_expected(self, what: str, token: Token) -> NoReturn:
+        """Stop because `token` stands where `what` is expected; at the end of the text that is a closing bracket."""
         if token.kind == "end":
             self._fail(f"expected {self._missing_bracket(self._open[-1])}, found the end of the file", self._last)
         self._fail(f"expected {what}, found {token.describe()}", token)
@@ -415,12 +415,12 @@ class _Scanner:
     def _note(
         self, kind: str, detail: str, start: int, end: int, child: Node | None = None, *, harmless: bool = False
     ) -> None:
-        """Record a problem from `start` to `end` in `child` of the innermost object, by default in its last child."""
+        """Record a problem from `start` to `end`, which is in `child` of the innermost object, by default its last."""
         if len(self.problems) < DEFINITION_PROBLEMS:
             self.problems.append(Problem(kind, detail, self._pointer(child), start, end, harmless=harmless))
 
     def _pointer(self, child: Node | None) -> str:
-        """The JSON pointer of a child of the innermost object or array, by default of its last child."""
+        """The JSON pointer of a child of the innermost open object or array, by default of its last child."""
         tokens: list[str] = []
         for node in self._open:
             if not node.children:
@@ -437,5 +437,5 @@ class _Scanner:
 
 
 def _ends(node: Node, token: Token) -> bool:
-    """Whether an object or array ends before a token; `{` in an object most likely begins the next object."""
+    """Whether an object or array ends before a token; `{` for a property most likely begins the next object."""
     return token.kind == "end" or token.text in ("}", "]") or (token.text == "{" and node.kind == "object")

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 
-def tally(counts: Mapping[str, int], kind: str = "") -> str:
-    """Counts by severity: `1 error and 2 warnings`, or with the kind `more `, `1 more error`; empty when all are 0."""
+def tally(counts: Mapping[str, int], adjective: str = "") -> str:
+    """Counts by severity: `1 error and 2 warnings`, with `more ` as adjective `1 more error`; empty when all are 0."""
     severities = ("error", "warning", "info")
-    parts = [plural(counts[severity], kind + severity) for severity in severities if counts[severity]]
+    parts = [plural(counts[severity], adjective + severity) for severity in severities if counts[severity]]
     return join_words(parts) if parts else ""
 
 
@@ -41,21 +41,22 @@ def is_glob(text: str) -> bool:
     return any(wildcard in text for wildcard in "*?[")
 
 
-def did_you_mean(word: str, names: Iterable[str], before: str = "", *, numbered: bool = True) -> str:
-    """The hint `; did you mean NAME?` for a word that is none of `names`; empty when no name is close to it.
+def did_you_mean(word: str, names: Iterable[str], prefix: str = "", *, numbered: bool = True) -> str:
+    """The hint `; did you mean NAME?` for a word that is none of `names`; empty when no name is close to the word.
 
-    `before` goes before the name, such as the folder of a file name. `numbered` is as in `nearest`.
+    `prefix` goes before the name, such as the folder of a file name. `numbered` is as in `nearest`.
     """
     name = nearest(word, names, numbered=numbered)
-    return f"; did you mean {before}{name}?" if name and name != word else ""
+    return f"; did you mean {prefix}{name}?" if name and name != word else ""
 
 
 def nearest(word: str, names: Iterable[str], likeness: float = 0, *, numbered: bool = True) -> str:
     """The name that is closest to a word; empty when none is close.
 
-    `likeness`, from 0 to 1, is how close it has to be at least (see `difflib`). Case does not count, and a word may be
-    the beginning of a name, as in `Fetch` for `FetchRequest`. If `numbered`, a name with other numbers than the word
-    is never close: KIP-714 is not KIP-74. Releases differ in their numbers alone, so for them it is false.
+    `likeness`, from 0 to 1, is how close it has to be at least (see `difflib`). A name that differs in case alone is
+    closest, and a word may be the beginning of a name, as in `Fetch` for `FetchRequest`. If `numbered`, a name with
+    other numbers than the word is never close: KIP-714 is not KIP-74. Pass false where names differ in numbers alone,
+    as releases do.
     """
     candidates = sorted({*names})
     numbers = re.findall(r"\d+", word)
