@@ -168,7 +168,7 @@ class _ValueReader:
         self.data = data
         self.pos = pos
         self.end = len(data)
-        self.empty_elements = 0
+        self.empty_elements = 0  # of all arrays that were read
         self.spans: list[ValueSpan] = []
         self.problems: list[ByteProblem] = []
         self._with_spans = spans
@@ -184,10 +184,10 @@ class _ValueReader:
         self.note(rule, offset, message, path)
         return _StopReading()
 
-    def record_span(self, offset: int, path: str, kind: str, value: Any) -> None:
-        """Record the span of a value, from `offset` to `pos`, if the caller wants spans; `kind` is its `type`."""
+    def record_span(self, offset: int, path: str, description: str, value: Any) -> None:
+        """Record the span of a value, from `offset` to `pos`, if spans are wanted; `description` is its `type`."""
         if self._with_spans:
-            self.spans.append(ValueSpan(offset, self.pos - offset, path, kind, value))
+            self.spans.append(ValueSpan(offset, self.pos - offset, path, description, value))
 
     @property
     def remaining(self) -> int:
@@ -203,7 +203,7 @@ class _ValueReader:
         self.pos += size
         return self.data[self.pos - size : self.pos]
 
-    def fixed(self, kind: str, path: str) -> Any:
+    def fixed_width(self, kind: str, path: str) -> Any:
         """Read a value of a type of fixed width, such as int32 or uuid."""
         width, start = WIDTHS[kind], self.pos
         if self.remaining < width:
@@ -239,7 +239,7 @@ class _ValueReader:
         It is a varint if `compact`, else an integer of the type `kind`. `what` names it in messages.
         """
         start = self.pos
-        size = self.varint(what, path) - 1 if compact else int(self.fixed(kind, path))
+        size = self.varint(what, path) - 1 if compact else int(self.fixed_width(kind, path))
         if size < -1:
             raise self.stop("length-negative", start, f"{what} is {size}", path)
         if size == -1 and not nullable:
@@ -268,7 +268,7 @@ class _ValueReader:
         """Read a struct that is not an array element, after its marker if it is nullable, into `out[key]`."""
         start = self.pos
         if slot.nullable:
-            marker = self.fixed("int8", path)
+            marker = self.fixed_width("int8", path)
             if marker not in (1, -1):
                 message = f"the marker of a nullable struct is {marker}, neither 1 nor -1"
                 self.note("marker-invalid", start, message, path)
@@ -288,11 +288,11 @@ class _ValueReader:
     def primitive(self, slot: Slot, nullable: bool, description: str, path: str) -> Any:
         """Read a value that is no struct; `description` is the type of its span, such as `compact string`."""
         start = self.pos
-        value = self.fixed(slot.kind, path) if slot.kind in WIDTHS else self.sized(slot, nullable, path)
+        value = self.fixed_width(slot.kind, path) if slot.kind in WIDTHS else self.length_prefixed(slot, nullable, path)
         self.record_span(start, path, description, value)
         return value
 
-    def sized(self, slot: Slot, nullable: bool, path: str) -> str | None:
+    def length_prefixed(self, slot: Slot, nullable: bool, path: str) -> str | None:
         """Read a string, bytes or records after their length; bytes and records are returned in base64."""
         start, what = self.pos, f"the length of the {slot.kind}"
         size = self.length(slot.compact, nullable, "int16" if slot.kind == "string" else "int32", what, path)
@@ -338,7 +338,7 @@ class _ValueReader:
                 elements.append(self.primitive(slot, False, slot.kind, element_path))
 
     def tags(self, tagged_slots: tuple[Slot, ...], container: Container, out: dict[str, Any], path: str) -> None:
-        """Read a tag section; a tag that the container has only in other versions is a problem, as for Kafka's reader."""
+        """Read a tag section; as Kafka does, note a tag that the container has only in other versions as a problem."""
         section_start = self.pos
         slots = {slot.field.tag: slot for slot in tagged_slots}
         fields_of_all_versions = {field.tag: field for field in container.fields if field.tag is not None}

@@ -66,7 +66,7 @@ def diagnose(data: bytes) -> Diagnosis:
     try:
         value = msgspec.json.decode(blank_comments(json_text.encode()))
     except NOT_JSON as error:
-        if not kinds & {"json5-only", "trailing-comma"}:
+        if not kinds & {"json5-only", "trailing-comma"}:  # a mistake that `read_tree` does not find
             problems.append(Problem("invalid-json", str(error), "", root.start, root.end))
         elif len(json_text) <= _MAX_JSON5_LENGTH:
             with suppress(Exception):  # the json5 package raises many kinds of errors for hostile text

@@ -209,7 +209,7 @@ def insert_item(document: Document, container: Node, item: str, after: Node | No
         line_end = document.comment_end(comma + 1)
         return (document.edit(line_end, line_end, f"{line},"),)
     line_end = document.comment_end(after.end)
-    if line_end == after.end:
+    if line_end == after.end:  # no comment follows
         return (document.edit(line_end, line_end, f",{line}"),)
     return document.edit(after.end, after.end, ","), document.edit(line_end, line_end, line)
 

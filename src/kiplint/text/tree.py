@@ -91,7 +91,7 @@ class Locator:
         return start, end if is_on_one_line else shown_property.key_end
 
     def span(self, pointer: str) -> tuple[int, int, int, int]:
-        """`reported_characters` as (line, column, end line, end column), 1-based, the end column exclusive."""
+        """The span to report for a pointer, as (line, column, end line, end column), 1-based, with an exclusive end."""
         return self.line_span(*self.reported_characters(pointer))
 
     def line_span(self, start: int, end: int) -> tuple[int, int, int, int]:
@@ -303,13 +303,13 @@ class _Scanner:
             self._read_container(node)
 
     def _check_string(self, token: Token) -> None:
-        """Note the whole string if it is JSON5, and its first wrong character or backslash if it is neither."""
+        """Note the whole string if it is JSON5 but not JSON; if it is neither, its first wrong character or escape."""
         try:
             msgspec.json.decode(token.text, type=str)
             return
         except NOT_JSON:
             match = re.compile(_JSON5_STRING).match(token.text, 1, len(token.text) - 1)
-        json5_end = match.end() if match else 1  # up to here, the text is JSON5 at least
+        json5_end = match.end() if match else 1  # up to here the string is JSON5
         if json5_end == len(token.text) - 1:
             detail = "a string with escapes of JSON5; write those of JSON"
             if token.text[0] == "'":
