@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from compat.test_diff_properties import JSON, documents, tree_of
 from kiplint.compat.change import shown_layout
-from kiplint.model.layout import describe, intervals, layout, lines, tokens, width
+from kiplint.model.layout import describe, layout, layout_intervals, lines, tokens, width
 from kiplint.model.message import Message
 from kiplint.versions import NONE
 from tools import field, message
@@ -112,7 +112,7 @@ TEXTS: list[tuple[Message, dict[int, str], str]] = [
 @pytest.mark.parametrize(("definition", "texts", "expected"), TEXTS)
 def test_versions_and_their_layouts(definition: Message, texts: dict[int, str], expected: str) -> None:
     assert {version: layout_text(definition, version) for version in texts} == texts
-    assert " ".join(map(str, intervals(definition))) == expected
+    assert " ".join(map(str, layout_intervals(definition))) == expected
 
 
 def test_structs_are_inline_and_end_in_tags_once_flexible() -> None:
@@ -132,7 +132,7 @@ def test_a_struct_in_itself_ends() -> None:
     assert layout_text(request, PLAIN) == "Root (Id int32, Children array of Node)"
     assert "recursion" in str(tokens(layout(request, PLAIN)))
     assert same(request, request, FLEXIBLE)
-    assert intervals(request)
+    assert layout_intervals(request)
     assert [row[1] for row in lines(layout(request, PLAIN))] == ["Root", "Id", "Children"]
 
 
@@ -166,7 +166,7 @@ def test_versions_are_never_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
     request = message(
         field("A", "string"), field("B", versions="20000+"), validVersions="0-32767", flexibleVersions="9+"
     )
-    assert [str(interval) for interval in intervals(request)] == ["0-8", "9-19999", "20000+"]
+    assert [str(interval) for interval in layout_intervals(request)] == ["0-8", "9-19999", "20000+"]
     assert [call.args[1] for call in layout_mock.call_args_list] == [0, 9, 20000]
 
 
@@ -180,7 +180,7 @@ def message_of(content: JSON) -> Message:
 @given(documents())
 def test_intervals_partition_the_valid_versions(content: JSON) -> None:
     definition = message_of(content)
-    result = intervals(definition)
+    result = layout_intervals(definition)
     assert all(interval.lowest <= interval.highest and len(interval.intervals) == 1 for interval in result)
     assert list(result) == sorted(result, key=lambda interval: interval.lowest)
     together = NONE
@@ -193,7 +193,7 @@ def test_intervals_partition_the_valid_versions(content: JSON) -> None:
 @given(documents(), st.data())
 def test_nothing_changes_inside_an_interval(content: JSON, data: st.DataObject) -> None:
     definition = message_of(content)
-    for interval in intervals(definition):
+    for interval in layout_intervals(definition):
         bodies = [layout(definition, data.draw(st.integers(interval.lowest, interval.highest))) for _ in range(2)]
         assert len({tokens(body) for body in bodies}) == 1
         assert len({shown_layout(body) for body in bodies}) == 1
@@ -203,7 +203,7 @@ def test_nothing_changes_inside_an_interval(content: JSON, data: st.DataObject) 
 @given(documents())
 def test_something_changes_from_one_interval_to_the_next(content: JSON) -> None:
     definition = message_of(content)
-    result = intervals(definition)
+    result = layout_intervals(definition)
     for interval, after in pairwise(result):
         bodies = [layout(definition, version) for version in (interval.lowest, after.lowest)]
         contents = [(tokens(body), [row[1] for row in lines(body)]) for body in bodies]

@@ -118,7 +118,7 @@ def find_duplicates(
         right = max(same_key, key=rank)
         wrong = [element for element in same_key if rank(element) != rank(right)]
         for element in wrong or same_key:
-            other = right if element is not right else same_key[1]
+            other = right if element is not right else same_key[1]  # of equals, the first is right
             yield element, other
 
 

@@ -1,7 +1,7 @@
 """What one version of a message puts on the wire: encodings in order, then the tagged fields (KIP-482, KIP-893).
 
-Layouts are made for one version that stands for an interval on which nothing changes (`intervals`); no version is
-ever enumerated.
+Layouts are made for one version that stands for an interval on which nothing changes (`layout_intervals`); versions
+are never enumerated.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _layout_ranges(message: Message) -> list[VersionRange]:
     return [message.flexible, *(versions for container in containers for versions in ranges_of(container))]
 
 
-def intervals(message: Message) -> tuple[VersionRange, ...]:
+def layout_intervals(message: Message) -> tuple[VersionRange, ...]:
     """The largest ranges of valid versions on which the names and encodings of fields do not change, lowest first."""
     merged: list[VersionRange] = []
     previous_rows: list[tuple[int, str, str, str]] = []
@@ -81,7 +81,7 @@ def intervals(message: Message) -> tuple[VersionRange, ...]:
 def headed_intervals(message: Message) -> tuple[VersionRange, ...]:
     """The largest ranges of valid versions on which neither the layout changes nor the header in front of it."""
     header_versions = [versions for versions, _ in header_map(message)] if message.is_rpc else []
-    return tuple(uniform_parts([*intervals(message), *header_versions], message.valid))
+    return tuple(uniform_parts([*layout_intervals(message), *header_versions], message.valid))
 
 
 def layout(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from kiplint.versions import MAX_VERSION, VersionRange
@@ -150,9 +151,8 @@ def _sentences(text: bytes) -> Iterator[tuple[re.Match[bytes], int]]:
     """The beginning of each sentence that begins with versions, and the offset at which the next one begins."""
     matches = _BEGINNING.finditer(text)
     beginnings = [match for match in matches if not _continues_sentence(text, match.start("opening"))]
-    for number, beginning in enumerate(beginnings, 1):
-        is_last = number == len(beginnings)
-        yield beginning, len(text) if is_last else beginnings[number].start("opening")
+    for beginning, following in zip_longest(beginnings, beginnings[1:]):
+        yield beginning, following.start("opening") if following else len(text)
 
 
 def _continues_sentence(text: bytes, start: int) -> bool:

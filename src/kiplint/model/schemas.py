@@ -210,7 +210,7 @@ class SchemaSet:
 
     @cached_property
     def _unidentified_names(self) -> frozenset[str]:
-        """The names of messages that cannot be read, or that their API key does not identify."""
+        """The names of messages that cannot be read, or that have no API key of their own but need one."""
         messages = (message for message in self.messages if message.type not in ("header", "data"))
         return self.unparsable_names | {message.name for message in messages if message.is_doubtful}
 
@@ -229,7 +229,8 @@ class SchemaSet:
         def rank(message: Message) -> tuple[bool, bool, int, bool, int]:
             partner = self.partner_by_name(message)
             had_key = message.former is not None and message.former.api_key == message.api_key
-            return (had_key, partner is not None and partner.api_key == message.api_key, *_originality_in_set(message))
+            partner_has_key = partner is not None and partner.api_key == message.api_key
+            return (had_key, partner_has_key, *_originality_in_set(message))
 
         owners: dict[tuple[str, int], Message] = {}
         for message in sorted(self._messages_with_key, key=rank, reverse=True):
@@ -315,8 +316,8 @@ class SchemaSet:
     def has_zookeeper(self) -> bool:
         """Whether the set is of Kafka before 4.0.
 
-        It then has a live RPC of a controller in ZooKeeper (API keys 4 to 7), or `zkBroker` serves a quarter of the
-        requests that state their listeners.
+        It then has a live RPC of a controller in ZooKeeper (API keys 4 to 7), or `zkBroker` serves two or more
+        requests and a quarter of those that state their listeners.
         """
         if any(message.type == "request" and message.api_key in (4, 5, 6, 7) for message in self._valid_messages):
             return True

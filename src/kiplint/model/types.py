@@ -70,6 +70,7 @@ def nearest_primitive(text: str) -> str:
     """The primitive that a misspelt type name probably means, or empty."""
     if text in PRIMITIVES:
         return ""
+    # Not `numbered`: types with other numbers, as int32 for int33, are close too.
     return _ALIASES.get(text.lower()) or nearest(text.lower(), PRIMITIVES, 0.75, numbered=False)
 
 

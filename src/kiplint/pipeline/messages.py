@@ -14,7 +14,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import rule_ids_by_selector
 from kiplint.engine.suppression import parse_suppressions
 from kiplint.model.headers import header_map
-from kiplint.model.layout import Layout, intervals, layout, slot_tokens, tokens
+from kiplint.model.layout import Layout, layout, layout_intervals, slot_tokens, tokens
 from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load
 from kiplint.model.message import Message
@@ -82,7 +82,7 @@ def _message_columns(message: Message, suppressed_rules: list[str]) -> Row:
         "declares_headers": message.declares_headers,
         "ignores": suppressed_rules,
         "fields": list(_fields(message)),
-        "layouts": [_layout(message, versions) for versions in intervals(message)],
+        "layouts": [_layout(message, versions) for versions in layout_intervals(message)],
     }
 
 
