@@ -21,7 +21,7 @@ from kiplint.engine.run import check_set
 from kiplint.fixes.apply import SAFE_BREAKS, UNSAFE_BREAKS, breaks_between, fix_set, tree_of, worse_findings
 from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.kip_1313 import migrate, unmet_goals
-from kiplint.fixes.migration import Migration, client_rpcs, rpc_names, verify
+from kiplint.fixes.migration import Migration, real_rpcs, rpc_names, verify
 from kiplint.model.layout import layout, lines
 from kiplint.model.load import load
 from kiplint.model.message import Message
@@ -177,7 +177,7 @@ SPECIAL = {"ApiVersions", "GetTelemetrySubscriptions", "OffsetDelete", "PushTele
 
 def _part(files: Files, chance: random.Random) -> Files:
     """The special RPCs with some others, and the headers: a set that is quick to check."""
-    rpcs = client_rpcs(schemas(files))
+    rpcs = real_rpcs(schemas(files))
     names = {rpc.name for rpc in chance.sample(rpcs, min(5, len(rpcs)))} | SPECIAL
     paths = {message.file for rpc in rpcs if rpc.name in names for message in (rpc.request, rpc.response) if message}
     return {name: data for name, data in files.items() if name in paths or name.endswith("Header.json")}
@@ -186,7 +186,7 @@ def _part(files: Files, chance: random.Random) -> Files:
 def _finish_migration(release: Files, chance: random.Random) -> tuple[int, int]:
     """Continue a partial migration with mistakes, and prove its end; the numbers of RPCs that are done, and left."""
     files = _part(release, chance)
-    names = [rpc.name for rpc in client_rpcs(schemas(files))]
+    names = [rpc.name for rpc in real_rpcs(schemas(files))]
     steps = {name for name in names if chance.random() < 0.4}
     if steps:
         files = with_changes(files, migrate(schemas(files), only=steps))
@@ -201,14 +201,14 @@ def _finish_migration(release: Files, chance: random.Random) -> tuple[int, int]:
     states = {row.name: row.state for row in migration.rows}
     rows = {row.name: row.status for row in rollout(now, before)}
     done_names = {name for name, state in states.items() if state in ("migrated", "unchanged")} & rows.keys()
-    unstable = {rpc.name for rpc in client_rpcs(now) if rpc.request and rpc.request.unstable}
+    unstable = {rpc.name for rpc in real_rpcs(now) if rpc.request and rpc.request.unstable}
     assert {rows[name] for name in done_names - unstable} <= {"done", "new", "exempt"}
     assert {rows[name] for name in done_names & unstable} <= {"done", "new", "exempt", "unstable"}
     waiting = {"RequestHeader"} if states.get("RequestHeader") == "left" else set()
     left_names = {name for name, state in states.items() if state == "left"}
     reasons = {row.name: "; ".join(row.look) for row in migration.rows}
     assert all(reasons[name] for name in left_names)
-    for rpc in client_rpcs(before):
+    for rpc in real_rpcs(before):
         if rpc.name in left_names | waiting:
             assert all(files[item.file] == after[item.file] for item in (rpc.request, rpc.response) if item)
     owners = rpc_names(before)

@@ -83,7 +83,7 @@ def command(
     if input_format == "jsonl":
         if file != STDIN:
             raise UsageError("--input-format jsonl takes a file alone: each line has its message")
-        lines = read_input(message or STDIN, INPUT_BYTES)
+        lines = read_input(message or STDIN, INPUT_BYTES)  # the first argument is the file
         return present(decode_lines(lines, sets=sets or (".",), repository=repository), output_format)
     if message is None:
         raise UsageError("decode takes MESSAGE@VERSION, or JSON lines with --input-format jsonl")
@@ -207,7 +207,7 @@ class _Decoder:
             for message in tree.messages:
                 self.by_name[message.name].append(message)
                 self.by_type_and_key[message.type, message.api_key].append(message)
-        self.make_codec = cache(Codec)
+        self.cached_codec = cache(Codec)
 
     def result(self, frames: Sequence[DecodedObject]) -> DecodeResult:
         """The result of the command; it is an error if a definition in the sets cannot be read."""
@@ -242,7 +242,7 @@ class _Decoder:
             api_key, version = struct.unpack_from(">hh", data)
             return self.frame("request", api_key, version, data)
         if line.direction == "response" and line.api_key is not None and line.api_version is not None:
-            # ApiVersions answers an unsupported version in version 0 (KIP-511).
+            # ApiVersions answers an unsupported version in version 0 (KIP-511): the error is behind the correlation id.
             is_fallback = line.api_key == API_VERSIONS and data[4:6] == UNSUPPORTED_VERSION
             return self.frame("response", line.api_key, 0 if is_fallback else line.api_version, data)
         if line.direction is None and line.message is not None and line.version is not None:
@@ -287,7 +287,7 @@ class _Decoder:
 
     def codec(self, message: Message, version: int) -> Codec:
         """The codec of a version of a message; raises _DecodeError if its layout has a mistake."""
-        codec = self.make_codec(message, version)
+        codec = self.cached_codec(message, version)
         if codec.unusable:
             raise _DecodeError("layout-unusable", codec.unusable, message.name, version)
         return codec

@@ -170,14 +170,14 @@ class Kip(NamedTuple):
         return Span(*self.lines.position(start), *self.lines.position(end))
 
     @property
-    def objects(self) -> tuple[DefinitionObject, ...]:
+    def definition_objects(self) -> tuple[DefinitionObject, ...]:
         """The definitions as the JSON output has them; type and versions are empty where they cannot be read."""
         objects: list[DefinitionObject] = []
         for definition, block in self.definitions:
             message = definition.message
-            kind, versions = (message.type, message.spec.valid_versions) if message else ("", "")
+            message_type, versions = (message.type, message.spec.valid_versions) if message else ("", "")
             span = self.span(block.start, block.end)
-            objects.append(DefinitionObject(_name(definition), kind, versions, **asdict(span)))
+            objects.append(DefinitionObject(_name(definition), message_type, versions, **asdict(span)))
         return tuple(objects)
 
 
@@ -214,7 +214,7 @@ def kip(
     for kip in kips:
         if kip.definitions:
             changes, findings = _check(kip, base, base_files, rules)
-            kip_objects.append(KipObject(kip.path, kip.objects, tuple(changes)))
+            kip_objects.append(KipObject(kip.path, kip.definition_objects, tuple(changes)))
             all_findings += findings
     ranked_findings = tuple(rank(all_findings))
     status: Status = "ok"
@@ -250,15 +250,15 @@ def _read(path: str) -> Kip:
 def _check(
     kip: Kip, base: Tree, base_files: Mapping[str, Iterable[tuple[str, bytes]]], rules: RuleSet
 ) -> tuple[list[ChangeFinding], list[Finding]]:
-    """Put the definitions of a KIP into the base, in the place of those with their names; check and compare it then.
+    """Put the definitions of a KIP into the base, in the place of those with their names; check and compare the result.
 
     `base_files` are the paths and the bytes of the base by directory. Return the changes and all findings: those of the
     check, and the changes that no error of the check explains. Their positions are in the KIP.
     """
-    directories = {directory: dict(files) for directory, files in base_files.items()}
+    files_by_directory = {directory: dict(files) for directory, files in base_files.items()}
     blocks_by_path: dict[str, Block] = {}
-    for directory, path, definition, block in _paths_of_definitions(kip, base):
-        directories.setdefault(directory, {})[path] = definition.data
+    for directory, path, definition, block in _placed_definitions(kip, base):
+        files_by_directory.setdefault(directory, {})[path] = definition.data
         blocks_by_path[path] = block
 
     def in_kip(finding: AnyFinding) -> AnyFinding:
@@ -270,7 +270,7 @@ def _check(
         return finding.at(kip.path, kip.span(start, end))
 
     findings: list[Finding] = []
-    for directory, files in directories.items():
+    for directory, files in files_by_directory.items():
         inputs = [SchemaFile(path, data, is_reported=path in blocks_by_path) for path, data in files.items()]
         if any(file.is_reported for file in inputs):
             result = check_set(inputs, rules, directory=directory, single_file=not base.sets)
@@ -278,15 +278,15 @@ def _check(
     if not base.sets:
         return [], findings
 
-    after = make_tree(kip.path, ((directory, files.items()) for directory, files in directories.items()))
+    after = make_tree(kip.path, ((directory, files.items()) for directory, files in files_by_directory.items()))
     classified_changes = classify(compare_trees(base, after), rules, base.sources, after.sources)
     changes = rank(in_kip(finding) for _, finding in classified_changes)
     supersedes = {rule.id: rule.supersedes for rule in rules.all_rules}
     return changes, [*findings, *unexplained(changes, rank(findings), supersedes)]
 
 
-def _paths_of_definitions(kip: Kip, base: Tree) -> Iterator[tuple[str, str, Definition, Block]]:
-    """The directory and the path for each definition of a KIP: those of the definition in the base with its name.
+def _placed_definitions(kip: Kip, base: Tree) -> Iterator[tuple[str, str, Definition, Block]]:
+    """The directory, path and block of each definition of a KIP; the path is that of the base's definition of its name.
 
     A new definition gets a path of its own in the directory with the most definitions of its type. If several have one
     name, they have one path, and the last of them counts: KIPs show the old one, then the new.
@@ -327,9 +327,8 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
         for finding in result.findings:
             if finding.path == kip.path and not isinstance(finding, ChangeFinding) and result.is_listed(finding):
                 out.write(excerpt(finding, result.sources.get(finding.path, b""), color, width) + "\n")
-        changes = [
-            change for change in kip.changes if change in result.findings
-        ]  # without those that an error explains
+        # The findings lack the changes that an error explains.
+        changes = [change for change in kip.changes if change in result.findings]
         if changes:
             out.write(title("What it changes", color) + "\n\n")
             write_changes(changes, result.sources, out, color=color)

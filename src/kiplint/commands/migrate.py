@@ -18,9 +18,9 @@ from kiplint.compat.rollout import MESSAGES_WITH_ID
 from kiplint.compat.tree import make_tree, unparsable_files
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
-from kiplint.fixes.apply import all_rules
+from kiplint.fixes.apply import default_and_selected_rules
 from kiplint.fixes.kip_1313 import migrate, unmet_goals
-from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, State, client_rpcs, files_of, join, verify
+from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, State, files_of, join, real_rpcs, verify
 from kiplint.fixes.migration import bump as bump_rpc
 from kiplint.fixes.write import FileChanges, require_files
 from kiplint.model.message import rpc_of
@@ -122,8 +122,8 @@ def bump(
     """Give RPCs a new version, request and response together.
 
     validVersions, headerVersions and the comment get the new version, and ranges that end with the latest version
-    include it. After an unstable version, which may still change, there is only one with --new-version. What would make
-    the set worse is not written.
+    include it. After an unstable version, which may still change, a new one is added only with --new-version. What
+    would make the set worse is not written.
     """
     result = migrate_bump(
         *rpcs, schemas=schemas, unstable=unstable, new_version=new_version, note=note, dry_run=dry_run or diff
@@ -238,9 +238,9 @@ def migrate_bump(
     def bump_rpcs(schema_set: SchemaSet, selected_rpcs: Sequence[Rpc]) -> Migration:
         directory = schema_set.directory or "."
         for rpc in selected_rpcs:
-            other = directories.setdefault(rpc.name, directory)
-            if other != directory:
-                raise UsageError(f"{rpc.name} is in {other} and in {directory}: name the directory to change")
+            first_directory = directories.setdefault(rpc.name, directory)
+            if first_directory != directory:
+                raise UsageError(f"{rpc.name} is in {first_directory} and in {directory}: name the directory to change")
         return join(bump_rpc(rpc, unstable=unstable, new_version=new_version, comment=note) for rpc in selected_rpcs)
 
     return _migrate([os.fspath(schemas)], rpcs, bump_rpcs, None, dry_run)
@@ -251,18 +251,19 @@ def _migrate(
 ) -> MigrationResult:
     """Migrate the named RPCs, or all without `names`, in the sets at the paths, and write the files unless `dry_run`.
 
-    A name is that of an RPC or of one of its messages. An RPC is only migrated if one of its files is at the paths: a
-    set also has the files beside them as context. RPCs that miss the `goal`, if there is one, are left to a person.
+    A name is that of an RPC or of one of its messages. `migrate_set` makes the edits for some RPCs of a set. An RPC is
+    only migrated if one of its files is at the paths: a set also has the files beside them as context. RPCs that miss
+    the `goal`, if there is one, are left to a person.
     """
     if not dry_run:
         require_files(paths)
     configuration = configure(paths[0])
-    rules = all_rules(configuration)
+    rules = default_and_selected_rules(configuration)
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []
     unparsable: list[str] = []
     rpc_names: set[str] = set()
-    wanted_names = {rpc_of(name) for name in names}
+    wanted_rpc_names = {rpc_of(name) for name in names}
     for schema_files in open_sets(paths, configuration.keeps):
         pairs = [(file.path, file.data) for file in schema_files.files]
         tree = make_tree("", [(schema_files.directory, pairs)])
@@ -270,10 +271,10 @@ def _migrate(
         schemas = tree.sets[schema_files.directory]
 
         reported_paths = {file.path for file in schema_files.files if file.is_reported}
-        rpcs = [rpc for rpc in client_rpcs(schemas) if not reported_paths.isdisjoint(files_of(rpc))]
+        rpcs = [rpc for rpc in real_rpcs(schemas) if not reported_paths.isdisjoint(files_of(rpc))]
         rpc_names |= {rpc.name for rpc in rpcs}
 
-        migration = migrate_set(schemas, [rpc for rpc in rpcs if not names or rpc.name in wanted_names])
+        migration = migrate_set(schemas, [rpc for rpc in rpcs if not names or rpc.name in wanted_rpc_names])
         if migration.rows:
             migration = verify(schema_files, migration, rules, goal)
         files += migration.files

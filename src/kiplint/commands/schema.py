@@ -40,14 +40,14 @@ def command(
     return CLEAN
 
 
-READ: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {
+INPUT_SCHEMAS: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {
     "message": message_schema,
     "config": config_schema,
     "pack": pack_schema,
 }
-"""The schemas of what kiplint reads."""
+"""By name the function that makes the schema of what kiplint reads."""
 
-DOCUMENTS: Final = {
+OUTPUT_TYPES: Final = {
     "check": ("check.run", "CheckDocument"),
     "decode": ("decode", "DecodeDocument"),
     "diff": ("diff.command", "DiffDocument"),
@@ -60,18 +60,18 @@ DOCUMENTS: Final = {
 }
 """By command the module below kiplint.commands and the type of its JSON; the module is only loaded for its schema."""
 
-NAMES: Final = (*READ, *DOCUMENTS)
+NAMES: Final = (*INPUT_SCHEMAS, *OUTPUT_TYPES)
 """The names of all schemas: of what kiplint reads, then of what it writes."""
 
 
 def schema(name: str) -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) with a name such as `config` or `diff`. Raises UsageError if there is none."""
-    if name in READ:
-        return READ[name]()
-    if name not in DOCUMENTS:
+    if name in INPUT_SCHEMAS:
+        return INPUT_SCHEMAS[name]()
+    if name not in OUTPUT_TYPES:
         hint = did_you_mean(name, NAMES) or f": there are {', '.join(NAMES)}"
         raise UsageError(f"there is no schema {name}{hint}")
-    module_name, type_name = DOCUMENTS[name]
+    module_name, type_name = OUTPUT_TYPES[name]
     document_type = getattr(import_module(f"kiplint.commands.{module_name}"), type_name)
     schemas, definitions = msgspec.json.schema_components([document_type], ref_template="#/$defs/{name}")
     return {

@@ -132,8 +132,8 @@ def show(message: str, source: Path = ".", *, repository: Path | None = None) ->
     tree = load(source, repository)
     objects: list[MessageObject] = []
     for shown_message in _find(tree, name):
-        versions = _version(version, shown_message) if at_sign else shown_message.valid
-        objects.append(_message(shown_message, versions))
+        shown_versions = _requested_versions(version, shown_message) if at_sign else shown_message.valid
+        objects.append(_message(shown_message, shown_versions))
     return ShowResult(messages=objects, unparsable=unparsable_files(tree))
 
 
@@ -158,26 +158,26 @@ def _find(tree: Tree, name: str) -> list[Message]:
     raise UsageError(f"there is no message {name} in {tree.name}{hint}")
 
 
-def _version(text: str, message: Message) -> VersionRange:
+def _requested_versions(text: str, message: Message) -> VersionRange:
     """The version or range that a user asks for, such as `17`; raises UsageError if the message lacks it."""
     try:
-        version = VersionRange.parse(text)
+        versions = VersionRange.parse(text)
     except InvalidRange as error:
         raise UsageError(f'the version "{text}" {error}') from None
-    if not version & message.valid:
+    if not versions & message.valid:
         raise UsageError(f"{message.name} has no version {text}; its valid versions are {message.valid}")
-    return version
+    return versions
 
 
 def _message(message: Message, shown_versions: VersionRange) -> MessageObject:
-    """A message with the layouts that any of the versions has."""
+    """A message with its layouts: one for each range of versions with one layout and header that is shown in part."""
     require_limits(message)
     layouts = [_layout(message, versions) for versions in headed_intervals(message) if versions & shown_versions]
     return MessageObject(message.name, message.type, message.api_key, str(message.valid), layouts)
 
 
 def _layout(message: Message, versions: VersionRange) -> LayoutObject:
-    """The layout of versions that all have the same one."""
+    """The layout of a range of versions, which all have the same one."""
     body = wire.layout(message, versions.lowest)
     return LayoutObject(
         versions=str(versions),
@@ -222,17 +222,17 @@ def _drawings(result: ShowResult, color: bool, width: int | None) -> Iterator[st
 
 
 def _rows(fields: Iterable[FieldObject], tags: Tags, indent: str) -> Iterator[list[Cell]]:
-    """The table rows of fields, each followed by the fields inside it, and of the tag section; `indent` is blanks."""
+    """The table rows of fields, with the fields inside them, and of the tag section; `indent` is blanks."""
     for field in fields:
-        yield from _row(field, field.name, indent)
+        yield from _field_rows(field, field.name, indent)
     if tags is not UNSET:
         yield [(f"{indent}tagged fields", ""), ("tag section", ""), ("varint+", DIM)]
         for tag, field in tags.items():
-            yield from _row(field, f"{tag}: {field.name}", f"{indent}  ")
+            yield from _field_rows(field, f"{tag}: {field.name}", f"{indent}  ")
 
 
-def _row(field: FieldObject, label: str, indent: str) -> Iterator[list[Cell]]:
-    """The table rows of one field, with `label` in the first column, and of the fields inside it."""
+def _field_rows(field: FieldObject, label: str, indent: str) -> Iterator[list[Cell]]:
+    """The table rows of one field, shown as `label`, and of the fields inside it."""
     yield [(indent + label, ""), (field.encoding, ""), (field.bytes, DIM)]
     if field.fields is not UNSET:
         yield from _rows(field.fields, field.tags, f"{indent}  ")

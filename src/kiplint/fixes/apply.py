@@ -40,7 +40,7 @@ Reason = TypeVar("Reason")
 
 
 class CheckedFiles(msgspec.Struct, frozen=True, dict=True):
-    """The files of a set, the findings of the rules that run, and the findings of all other rules."""
+    """The files of a set and their findings; `other_findings` are those of the rules that were not selected."""
 
     files: Files
     findings: Sequence[Finding]
@@ -114,7 +114,7 @@ def fix_set(
             break
 
     fixed_findings = _fixed_findings(before.findings, after.findings)
-    if not fixed_findings:  # findings that were above the limit of a file have taken the place of the fixed ones
+    if not fixed_findings:  # the findings of a file are limited: others have taken the place of the fixed ones
         after = before
     changed_paths = [path for path, data in after.files.items() if files[path] != data]
     return FixedSet(
@@ -198,22 +198,20 @@ def edit_files(files: Files, edits: Iterable[Edit]) -> dict[str, bytes]:
 def _refuse_fixes(
     before: CheckedFiles, after: CheckedFiles, findings: Mapping[int, Finding], releases: Releases | None
 ) -> dict[int, Regression | None]:
-    """The numbers of the findings whose fixes have to be reverted, by number of all findings whose fixes `after` has.
+    """The fixes to revert, by number of the finding: what the fix makes worse, or None if the finding is still there.
 
-    The reason is what gets worse, or None if the finding is still there. A regression is blamed on the fixes of the
-    same RPC, or on all fixes if none edits that RPC: among them on those of the same element, else on the unsafe ones,
-    else on all of them.
+    `findings` are those whose fixes `after` has. The suspects for a regression are the fixes that edit its RPC, or all
+    fixes if none does. Of the suspects those of the same element are reverted, else the unsafe ones, else all.
     """
     rpcs_by_number = {number: {_rpc_of(edit.path) for edit in _edits(finding)} for number, finding in findings.items()}
     unsafe_numbers = [number for number, finding in findings.items() if _is_unsafe(finding)]
     refusals: dict[int, Regression | None] = {}
     for regression in regressions(before, after, unsafe=bool(unsafe_numbers), releases=releases):
         rpc = _rpc_of(regression.path)
-        of_rpc = [number for number in findings if rpc in rpcs_by_number[number]]
-        suspects = of_rpc or [*findings]
-        of_element = [number for number in suspects if _element(findings[number]) == _element(regression)]
+        suspects = [number for number in findings if rpc in rpcs_by_number[number]] or [*findings]
+        suspects_of_element = [number for number in suspects if _element(findings[number]) == _element(regression)]
         unsafe_suspects = [number for number in suspects if number in unsafe_numbers]
-        for number in of_element or unsafe_suspects or suspects:
+        for number in suspects_of_element or unsafe_suspects or suspects:
             refusals.setdefault(number, regression)
 
     counts_before = Counter(_identity(finding) for finding in before.findings)
@@ -238,7 +236,7 @@ def _identity(finding: Finding) -> tuple[str, str]:
 
 
 def _element(item: Finding | Regression) -> tuple[str, str]:
-    """The path and the pointer of an element; the item points to one of its properties."""
+    """The path and the pointer of the element to one of whose properties a finding or regression points."""
     return item.path, item.pointer.rpartition("/")[0]
 
 
@@ -267,8 +265,8 @@ def _fixed_findings(before: Sequence[Finding], after: Sequence[Finding]) -> tupl
     return tuple(sorted(fixed_findings, key=lambda finding: (finding.path, finding.line, finding.column, finding.rule)))
 
 
-def all_rules(configuration: Configuration) -> RuleSet:
-    """The rules that a configuration selects, and those that run by default, without those that it ignores."""
+def default_and_selected_rules(configuration: Configuration) -> RuleSet:
+    """The rules that run by default and those that a configuration selects, without those that it ignores."""
     selectors = list(dict.fromkeys(("default", *configuration.config.select)))
     config = msgspec.structs.replace(configuration.config, select=selectors)
     return msgspec.structs.replace(configuration, config=config).rules()
@@ -279,8 +277,8 @@ def regressions(
 ) -> Iterator[Regression]:
     """What a change of files makes worse: what it breaks in released versions, as `diff` has it, and new findings.
 
-    All stable versions of `before` count as released. Only an `unsafe` change may break what no byte shows, and may
-    break anything in the versions that none of the `releases` has, if they are given.
+    All stable versions of `before` count as released. An `unsafe` change may break source code and what fields mean,
+    but no bytes; and if `releases` are given, only the versions that they have count as released for it.
     """
     if unsafe:
         yield from breaks_between(before.tree, after.tree, UNSAFE_BREAKS, releases)
@@ -299,30 +297,30 @@ def worse_findings(
     In a file that did not change a rule may report more, if it reports less in others: a finding about the set is
     reported in one file, and may move to another.
     """
-    levels_before, levels_after = _levels(before), _levels(after)
-    # How many findings each rule has more than before, in a file and in the set, at each severity.
-    new_counts = Counter(levels_after) - Counter(levels_before)
-    risen_in_set = Counter((rule, level) for rule, _, level in levels_after)
-    risen_in_set -= Counter((rule, level) for rule, _, level in levels_before)
+    keys_before, keys_after = _keys_by_severity(before), _keys_by_severity(after)
+    # How many findings there are more than before, of a rule and severity: in each file, and in the whole set.
+    new_in_file = Counter(keys_after) - Counter(keys_before)
+    new_in_set = Counter((rule, severity) for rule, _, severity in keys_after)
+    new_in_set -= Counter((rule, severity) for rule, _, severity in keys_before)
     previous = {(finding.fingerprint, finding.severity) for finding in before}
     new_findings_first = sorted(after, key=lambda finding: (finding.fingerprint, finding.severity) in previous)
     for finding in new_findings_first:
         key = (finding.rule, finding.path, finding.severity)
-        is_relevant = finding.path in changed_paths or (finding.rule, finding.severity) in risen_in_set
-        if new_counts[key] > 0 and is_relevant:
-            new_counts[key] -= 1
+        may_have_moved = finding.path not in changed_paths and (finding.rule, finding.severity) not in new_in_set
+        if new_in_file[key] > 0 and not may_have_moved:
+            new_in_file[key] -= 1
             yield Regression(finding.path, finding.rule, finding.message, finding.severity, finding.pointer)
 
 
-def _levels(findings: Iterable[Finding]) -> list[tuple[str, str, str]]:
+def _keys_by_severity(findings: Iterable[Finding]) -> list[tuple[str, str, str]]:
     """The rule, the path and the severity of each finding, and the same again with each lower severity.
 
     So an error that was a warning counts as one more error, and a warning that was an error as nothing new.
     """
     return [
-        (finding.rule, finding.path, level)
+        (finding.rule, finding.path, severity)
         for finding in findings
-        for level in SEVERITIES[SEVERITIES.index(finding.severity) :]
+        for severity in SEVERITIES[SEVERITIES.index(finding.severity) :]  # its own and all lower ones
     ]
 
 
@@ -334,10 +332,11 @@ def tree_of(files: Files) -> Tree:
 def breaks_between(
     old: Tree, new: Tree, allowed_breaks: Collection[str] = SAFE_BREAKS, releases: Releases | None = None
 ) -> Iterator[Regression]:
-    """The changes that break something else than `allowed_breaks`, or are errors although they break something allowed.
+    """The changes that break more than is allowed.
 
-    Changes of messages whose ranges could not be read do not count. An error breaks what is allowed where a tagged
-    field gets another default: it breaks no byte, but it changes what the absence of the field means.
+    Of the changes that break what `allowed_breaks` names, those that are errors are not allowed either: another default
+    of a tagged field breaks no byte, but it changes what the absence of the field means. Changes of messages whose
+    ranges could not be read do not count.
     """
     try:
         changes = compare_trees(old, new, releases=releases)
@@ -347,19 +346,19 @@ def breaks_between(
         return
     for change, finding in classified_changes:
         is_allowed = finding.breaks in allowed_breaks and (finding.breaks == "none" or finding.severity != "error")
-        if not is_allowed and _was_readable(change, has_releases=releases is not None):
+        if not is_allowed and _was_readable(change, by_releases=releases is not None):
             yield Regression(finding.path, finding.rule, finding.message, pointer=finding.pointer)
 
 
-def _was_readable(change: Change, *, has_releases: bool) -> bool:
+def _was_readable(change: Change, *, by_releases: bool) -> bool:
     """Whether the ranges and the type that changed could be read before; else there were no bytes to preserve.
 
-    A release may be so old that it has no flexibleVersions, which means none; elsewhere they are missing by mistake.
+    A file without flexibleVersions is a mistake, unless files of releases are compared: old ones have no such property.
     """
     message = change.former
     if message is None or message.valid_problem or message.flexible_problem:
         return False
-    if not has_releases and not message.declares_flexible:
+    if not by_releases and not message.declares_flexible:
         return False
     old_field, _ = change.fields
     return old_field is None or old_field.is_primitive or old_field.struct is not None

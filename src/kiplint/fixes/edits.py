@@ -7,23 +7,15 @@ from typing import Final
 
 from kiplint.model.headers import HeaderMap
 from kiplint.model.message import Message
-from kiplint.text.edit import (
-    Document,
-    Edit,
-    insert_comment,
-    insert_property,
-    rename_key,
-    replace_value,
-    start_of,
-)
+from kiplint.text.edit import Document, Edit, insert_comment, insert_property, rename_key, replace_value, start_of
 from kiplint.text.tree import Node
 
-MESSAGE: Final = (
+MESSAGE_KEYS: Final = (
     "apiKey", "type", "listeners", "name", "validVersions", "deprecatedVersions", "flexibleVersions",
     "headerVersions", "latestVersionUnstable", "fields", "commonStructs",
 )  # fmt: skip
 """The properties of a message in the order in which Kafka writes them."""
-FIELD: Final = (
+FIELD_KEYS: Final = (
     "name", "type", "versions", "nullableVersions", "flexibleVersions", "taggedVersions", "tag", "default", "mapKey",
     "ignorable", "entityType", "zeroCopy", "about", "fields",
 )  # fmt: skip
@@ -50,7 +42,7 @@ class MessageEdits:
 
     def put(self, key: str, value: str, pointer: str = "") -> None:
         """Add a property, or replace its value, in the message or in the object at `pointer`. The value is JSON."""
-        self.add(set_property(self.document, self.node(pointer), key, value, FIELD if pointer else MESSAGE))
+        self.add(set_property(self.document, self.node(pointer), key, value, FIELD_KEYS if pointer else MESSAGE_KEYS))
 
     def put_comment(self, comment: str) -> None:
         """Add a comment, such as `Version 3 adds Epoch.`, above validVersions.
@@ -82,7 +74,7 @@ class MessageEdits:
 def set_property(document: Document, container: Node, key: str, value: str, order: Sequence[str]) -> tuple[Edit, ...]:
     """The edits that add a property to an object, or replace its value. The value is JSON.
 
-    `order` has the keys of such an object, `MESSAGE` or `FIELD`; a new property is put after those that come before it.
+    `order` is `MESSAGE_KEYS` or `FIELD_KEYS`; a new property is put after those that come before it in that order.
     """
     node = document.child(container, key)
     if node is None:
@@ -92,6 +84,6 @@ def set_property(document: Document, container: Node, key: str, value: str, orde
 
 
 def map_text(entries: HeaderMap, indent_unit: str) -> str:
-    """The value of headerVersions as JSON, a line for each range; the lines are indented by `indent_unit` alone."""
+    """The value of headerVersions as JSON, a line for each range; the indent of the property itself is added later."""
     lines = [f'{indent_unit}"{versions}": "{header}"' for versions, header in entries]
     return "{\n" + ",\n".join(lines) + "\n}"

@@ -12,8 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.engine.finding import Fix, Violation
-from kiplint.fixes.edits import FIELD, MESSAGE, map_text, set_property
-from kiplint.fixes.migration import bump
+from kiplint.fixes.edits import FIELD_KEYS, MESSAGE_KEYS, map_text, set_property
+from kiplint.fixes.migration import bump, unusable_flexible_versions
 from kiplint.model.fields import Field
 from kiplint.model.headers import HeaderRange, derived_header, derived_map
 from kiplint.model.message import Message
@@ -126,19 +126,22 @@ def suggestion(case: FixerCase) -> Fix | None:
 
 
 def _instead_edits(case: FixerCase) -> tuple[Edit, ...]:
-    """The edits that write the rule's `instead`: a JSON value, or a property; none if it does not fit the element."""
+    """The edits that write the rule's `instead`; none if it does not fit the element.
+
+    A JSON value replaces a string or a word; a property is set in the nearest object around that may have it.
+    """
     text, node = case.violation.instead, case.value()
     match = _PROPERTY.fullmatch(text)
     if match is None:
-        is_plain = node.kind in ("string", "word") and _is_json(text)
-        return (replace_value(case.document, node, text),) if is_plain else ()
+        fits = node.kind in ("string", "word") and _is_json(text)
+        return (replace_value(case.document, node, text),) if fits else ()
     key, value = match.groups()
     if not _is_json(value):
         return ()
     if case.pointer.startswith("/headerVersions/") and key[0].isdigit():
         return rename_key(case.document, node, key), replace_value(case.document, node, value)
     for ancestor in reversed(case.document.nodes_to(case.pointer)):
-        order = MESSAGE if ancestor is case.document.root else FIELD
+        order = MESSAGE_KEYS if ancestor is case.document.root else FIELD_KEYS
         if ancestor.kind == "object" and key in order:
             return set_property(case.document, ancestor, key, value, order)
     return ()
@@ -158,32 +161,32 @@ def _is_json(text: str) -> bool:
 @fixer
 def byte_order_mark(case: FixerCase) -> Fix | None:
     """Remove the mark; the fix is unsafe, as an editor may depend on the mark."""
-    return unsafe(*_without_problem(case, "byte-order-mark"))
+    return unsafe(*_removal_of_problem(case, "byte-order-mark"))
 
 
 @fixer
 def trailing_comma(case: FixerCase) -> Fix | None:
     """Remove the comma."""
-    return safe(*_without_problem(case, "trailing-comma"))
+    return safe(*_removal_of_problem(case, "trailing-comma"))
 
 
-def _without_problem(case: FixerCase, kind: str) -> list[Edit]:
-    """The edit that removes the text of a problem; none for a problem of another kind than the fixer is for."""
+def _removal_of_problem(case: FixerCase, kind: str) -> list[Edit]:
+    """The edit that removes the text of a problem, or none if the problem is of another kind."""
     problem = case.element.problem
     return [case.document.edit(problem.start, problem.end, "")] if problem.kind == kind else []
 
 
 @fixer
 def unused_ignore(case: FixerCase) -> Fix | None:
-    """Remove an ignore comment that ignores nothing, unless its rule may be misspelt."""
+    """Remove an ignore comment that ignores nothing; it is not `removable` if its rule may be misspelt."""
     document, problem = case.document, case.element.problem
     if not problem.removable:
         return None
     line_start = document.line_start(problem.start)
     if document.begins_line(problem.start):
         return unsafe(document.edit(line_start, document.next_line(problem.start), ""))
-    code = document.text[line_start : problem.start].rstrip(" \t")
-    return unsafe(document.edit(line_start + len(code), problem.end, ""))
+    text_before = document.text[line_start : problem.start].rstrip(" \t")
+    return unsafe(document.edit(line_start + len(text_before), problem.end, ""))
 
 
 MAX_LITERAL: Final = 1000
@@ -199,11 +202,13 @@ def json5(case: FixerCase) -> Fix | None:
     source = case.document.text[problem.start : problem.end]
     if not source.strip():
         return safe(case.document.edit(problem.start, problem.end, " "))
+    if source in ("Infinity", "NaN"):  # identifiers, but they mean numbers that JSON lacks
+        return None
     try:
         value = source if is_identifier(source) else read_json5(source)
     except ValueError:
         return None
-    if not isinstance(value, (str, int)) or source in ("Infinity", "NaN"):
+    if not isinstance(value, (str, int)):
         return None
     text = json.dumps(value, ensure_ascii=not str(value).isprintable())  # what nobody sees stays an escape
     return safe(case.document.edit(problem.start, problem.end, text))
@@ -235,7 +240,10 @@ def default_null(case: FixerCase) -> Fix | None:
 
 @fixer
 def written_type(case: FixerCase) -> Fix | None:
-    """Write an array type of another language, such as `List<int32>`, as `[]int32`; unsafe for a misspelt primitive."""
+    """Write an array type of another language, such as `List<int32>`, as `[]int32`.
+
+    The fix is safe if the type itself names a primitive as its element, and unsafe if that is misspelt or a struct.
+    """
     field: Field = case.element
     if not field.meant_type or field.meant_type == field.type:
         return None
@@ -252,7 +260,7 @@ def written_type(case: FixerCase) -> Fix | None:
 def flexible_versions(case: FixerCase) -> Fix | None:
     """Add flexibleVersions: from the first tagged version on, else as in the other message of the RPC.
 
-    Else a message of a single version is flexible, because it is most likely new, and any other is not.
+    Else a message that has version 0 alone is flexible, because it is most likely new, and any other is not.
     """
     message: Message = case.element
     if message.declares_flexible:
@@ -264,9 +272,9 @@ def flexible_versions(case: FixerCase) -> Fix | None:
     elif message.is_rpc and partner and partner.declares_flexible and not partner.flexible_problem:
         versions = partner.flexible
     else:
-        versions = NONE if message.valid.highest else ALL
+        versions = ALL if message.valid.highest == 0 else NONE
     document = case.document
-    return unsafe(*insert_property(document, document.root, "flexibleVersions", f'"{versions}"', MESSAGE))
+    return unsafe(*insert_property(document, document.root, "flexibleVersions", f'"{versions}"', MESSAGE_KEYS))
 
 
 @fixer
@@ -290,10 +298,10 @@ def header_map(case: FixerCase) -> Fix | None:
     edits: list[Edit] = []
     for message in case.element.schemas.headerless:
         document = case.document_of(message)
-        if document is None or message.flexible_problem or (message.flexible and not message.flexible.open):
+        if document is None or unusable_flexible_versions(message):
             continue
         text = map_text(derived_map(message), document.indent_unit)
-        edits += set_property(document, document.root, "headerVersions", text, MESSAGE)
+        edits += set_property(document, document.root, "headerVersions", text, MESSAGE_KEYS)
     return safe(*edits)
 
 
@@ -301,8 +309,8 @@ def header_map(case: FixerCase) -> Fix | None:
 def header_gap(case: FixerCase) -> Fix | None:
     """Widen the later range over the gap if flexibleVersions implies its header there, else the earlier range."""
     later: HeaderRange = case.element
-    earlier = later.furthest
-    if earlier is None or min(earlier.header, later.header) < 0:
+    earlier = later.furthest  # the range that ends where the gap starts
+    if earlier is None or min(earlier.header, later.header) < 0:  # -1 is a header that cannot be read
         return None
     implied_header = derived_header(later.message, later.gap.highest)
     wider = later if implied_header == later.header else earlier
@@ -311,9 +319,9 @@ def header_gap(case: FixerCase) -> Fix | None:
 
 @fixer
 def header_overlap(case: FixerCase) -> Fix | None:
-    """End the previous range where this one starts."""
-    entry: HeaderRange = case.element
-    previous = entry.previous
-    if previous is None or not previous.closed:
+    """End the previous range right before this one starts; None if both start with the same version."""
+    later: HeaderRange = case.element
+    earlier = later.previous
+    if earlier is None or not earlier.closed:  # `closed` are its versions up to where the next range starts
         return None
-    return unsafe(rename_key(case.document, case.node(previous.pointer), str(previous.closed)))
+    return unsafe(rename_key(case.document, case.node(earlier.pointer), str(earlier.closed)))

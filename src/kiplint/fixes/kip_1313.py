@@ -14,23 +14,17 @@ from kiplint.fixes.migration import (
     MigrationRow,
     State,
     add_version,
-    client_rpcs,
     declared_map,
     file_edits,
     join,
     migration_of,
+    real_rpcs,
     rpc_names,
     unreadable_versions,
     unusable_flexible_versions,
     why_no_new_version,
 )
-from kiplint.model.headers import (
-    HEADER_WITH_ID,
-    HeaderMap,
-    derived_header,
-    derived_map,
-    header_of,
-)
+from kiplint.model.headers import HEADER_WITH_ID, HeaderMap, derived_header, derived_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc, SchemaSet
 from kiplint.text.edit import insert_item, replace_value
@@ -46,37 +40,35 @@ def migrate(schemas: SchemaSet, *, only: Collection[str] = (), only_declare: boo
     `only` names RPCs, such as `Fetch`. The others get no version, but declare their headers if any RPC does, as then
     all have to. `only_declare` adds headerVersions as flexibleVersions implies them, and no version.
     """
-    rpcs = sorted(client_rpcs(schemas), key=lambda rpc: rpc.name)
+    rpcs = sorted(real_rpcs(schemas), key=lambda rpc: rpc.name)
     selected_rpcs = [rpc for rpc in rpcs if not only or rpc.name in only]
-    other_rpcs = [rpc for rpc in rpcs if only and rpc.name not in only]
-    selected_migrations = [
-        _declare_only(rpc) if only_declare or rpc.rpc_name in FROZEN else _migrate_rpc(rpc) for rpc in selected_rpcs
-    ]
-    header_migrations: list[Migration] = []
-    if not only_declare and any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in selected_rpcs):
-        header_migrations.append(_migrate_request_header(schemas.request_header))
-    other_migrations: list[Migration] = []
-    if schemas.declares_headers or any(migration.files for migration in selected_migrations):
-        declarations = [_declare_only(rpc) for rpc in other_rpcs]
-        other_migrations = [item for item in declarations if item.files or item.rows[0].state == "left"]
-    return join([*header_migrations, *selected_migrations, *other_migrations])
+    other_rpcs = [rpc for rpc in rpcs if rpc not in selected_rpcs]
+    rpcs_to_bump = [] if only_declare else [rpc for rpc in selected_rpcs if rpc.rpc_name not in FROZEN]
+    migrations = [_migrate_rpc(rpc) if rpc in rpcs_to_bump else _declare_only(rpc) for rpc in selected_rpcs]
+    if schemas.declares_headers or any(migration.files for migration in migrations):
+        migrations += [  # others have a row only if the migration declares their headers, or a person has to
+            migration
+            for migration in map(_declare_only, other_rpcs)
+            if migration.files or any(row.state == "left" for row in migration.rows)
+        ]
+    if any(not rpc.is_dead for rpc in rpcs_to_bump):
+        migrations.insert(0, _migrate_request_header(schemas.request_header))
+    return join(migrations)
 
 
 def unmet_goals(before: CheckedFiles, after: CheckedFiles) -> Iterator[tuple[str, str]]:
     """The names of the RPCs that do not conform to KIP-1313 after a migration, each with a reason.
 
-    The reason is an error in a file of the RPC or what `kiplint rollout` says of it. It also is that flexibleVersions
-    was missing before: nobody knows which headers the versions have then.
+    The reasons are the errors in the files of an RPC, and what `kiplint rollout` says of it. That flexibleVersions was
+    missing before the migration is a reason too: nobody knows which headers the versions had.
     """
     new_set = after.tree.sets[""]
     failing_rows = [row for row in rollout(new_set, before.tree.sets[""]) if row.status in ("wrong", "missing")]
-    header_rows = [
-        row for row in failing_rows if row.message_name == REQUEST_HEADER
-    ]  # those that fail for RequestHeader
-    if header_rows:
-        yield REQUEST_HEADER, header_rows[0].message
+    rows_that_need_header = [row for row in failing_rows if row.message_name == REQUEST_HEADER]
+    if rows_that_need_header:
+        yield REQUEST_HEADER, rows_that_need_header[0].message
     for row in failing_rows:
-        yield row.name, "RequestHeader is first" if row in header_rows else row.message
+        yield row.name, "RequestHeader is first" if row in rows_that_need_header else row.message
 
     names_by_path = rpc_names(new_set)
     without_flexible = [finding for finding in before.findings if finding.rule == "versions/flexible-missing"]
@@ -86,14 +78,14 @@ def unmet_goals(before: CheckedFiles, after: CheckedFiles) -> Iterator[tuple[str
 
 
 def _migrate_request_header(message: Message | None) -> Migration:
-    """Add version 3 and ClientInstanceId to RequestHeader, `message`, if it lacks them."""
+    """Add version 3 and ClientInstanceId to RequestHeader if it lacks them; `message` is None if the set lacks it."""
     version = HEADER_WITH_ID
-    before = str(message.valid) if message else ""
+    old_versions = str(message.valid) if message else ""
     if message is None or not message.valid or message.valid.highest < version - 1:
         note = "RequestHeader is not among the files: give it version 3 with ClientInstanceId"
         if message:
-            note = f"RequestHeader has versions {before}: version {version} does not follow them"
-        return Migration(rows=(MigrationRow(REQUEST_HEADER, -1, "left", before, before, look=(note,)),))
+            note = f"RequestHeader has versions {old_versions}: version {version} does not follow them"
+        return Migration(rows=(MigrationRow(REQUEST_HEADER, -1, "left", old_versions, old_versions, look=(note,)),))
 
     edits = MessageEdits(message)
     document = edits.document
@@ -108,17 +100,17 @@ def _migrate_request_header(message: Message | None) -> Migration:
         last_field = fields.children[-1] if fields.children else None
         edits.add(insert_item(document, fields, text, last_field))
         edits.actions.append(INSTANCE_ID)
-    after = str(VersionRange.of(message.valid.lowest, max(version, message.valid.highest)))
+    new_versions = str(VersionRange.of(message.valid.lowest, max(version, message.valid.highest)))
     state: State = "migrated" if edits.edits else "unchanged"
-    row = MigrationRow(REQUEST_HEADER, -1, state, before, after, done=tuple(edits.actions))
+    row = MigrationRow(REQUEST_HEADER, -1, state, old_versions, new_versions, done=tuple(edits.actions))
     return Migration(file_edits([edits]), (row,))
 
 
 def _migrate_rpc(rpc: Rpc) -> Migration:
     """Give an RPC a version with request header 3, and declare all its headers.
 
-    The version is a new one, unless the latest is unstable: that one then gets the header. Nothing changes if the
-    latest version uses the header already.
+    The version is a new one, unless the latest is unstable: that one then gets the header. No version is added if the
+    latest uses the header already.
     """
     request, response = rpc.request, rpc.response
     if rpc.is_dead and not unreadable_versions(rpc):
@@ -127,24 +119,25 @@ def _migrate_rpc(rpc: Rpc) -> Migration:
     if obstacle or request is None or response is None:
         return migration_of(rpc, "left", notes=[obstacle])
 
-    uses_header = header_of(request, request.valid.highest) >= HEADER_WITH_ID and request.declares_headers
-    changes_unstable = request.unstable and not uses_header
-    version = request.valid.highest if uses_header or request.unstable else request.valid.highest + 1
+    latest = request.valid.highest
+    latest_uses_header = request.declares_headers and header_of(request, latest) >= HEADER_WITH_ID
+    changes_latest = request.unstable and not latest_uses_header
+    version = latest if latest_uses_header or changes_latest else latest + 1
     version = max(version, response.valid.highest)
 
     request_edits, response_edits = MessageEdits(request), MessageEdits(response)
     for edits in (request_edits, response_edits):
         message = edits.message
-        header = HEADER_WITH_ID if message is request else None
-        if message.valid.highest < version or changes_unstable:
-            _change_version(edits, version, header)
-            if header is None and version not in message.flexible:  # the response becomes flexible
-                header = derived_header(message, version, flexible=VersionRange.of(version))
-        _declare_headers(edits, version, header)
+        new_header = HEADER_WITH_ID if message is request else None  # None: the response keeps its header
+        if message.valid.highest < version or changes_latest:
+            _change_version(edits, version, new_header)
+            if message is response and version not in message.flexible:  # it becomes flexible, with another header
+                new_header = derived_header(message, version, flexible=VersionRange.of(version))
+        _declare_headers(edits, version, new_header)
 
     if not request_edits.edits and not response_edits.edits:
         return migration_of(rpc, "unchanged")
-    stays_unstable = request.unstable and version == request.valid.highest
+    stays_unstable = request.unstable and version == latest
     actions = [f"version {version} stays unstable"] if stays_unstable else []
     return migration_of(rpc, "migrated", [request_edits, response_edits], actions)
 
@@ -168,6 +161,7 @@ def _change_version(edits: MessageEdits, version: int, header: int | None) -> No
     text = " and ".join(parts) or f"is the same as version {message.valid.highest}"
     comment = f"Version {version} {text} (KIP-1313)."
     if message.valid.highest < version:
+        # The versions of the id may end with the last one already: they must not include the new one.
         ending_fields = [INSTANCE_ID] if message.name in MESSAGES_WITH_ID else []
         add_version(edits, version, comment, ending_fields=ending_fields)
     elif parts:
@@ -185,32 +179,32 @@ def _remove_id(edits: MessageEdits, version: int) -> bool:
     return True
 
 
-def _declare_headers(edits: MessageEdits, version: int | None = None, header: int | None = None) -> None:
-    """Declare the headers that the versions of a message have, but `header`, unless it is None, from `version` on.
+def _declare_headers(edits: MessageEdits, version: int = 0, new_header: int | None = None) -> None:
+    """Declare the headers that the versions of a message have; those from `version` on get `new_header` if it is given.
 
     Nothing changes if the message declares exactly these already. Entries that are there keep their comments.
     """
     message = edits.message
     declared = declared_map(message)
     entries = declared or derived_map(message)
-    if version is not None and header is not None:
-        entries = _with_header(entries, version, header)
+    if new_header is not None:
+        entries = _with_header(entries, version, new_header)
     if entries == declared:
         return
     if declared is None:
         edits.put("headerVersions", map_text(entries, edits.document.indent_unit))
         return
 
-    declared_ranges = {entry.versions.lowest: entry for entry in message.header_ranges}
-    for versions, number in entries:
-        entry = declared_ranges.get(versions.lowest)
-        if entry is None:
-            edits.put(str(versions), f'"{number}"', "/headerVersions")
+    old_entries = {entry.versions.lowest: entry for entry in message.header_ranges}
+    for versions, header in entries:
+        old_entry = old_entries.get(versions.lowest)
+        if old_entry is None:
+            edits.put(str(versions), f'"{header}"', "/headerVersions")
             continue
-        if entry.versions != versions:
-            edits.rename(entry.pointer, str(versions))
-        if entry.header != number:
-            edits.add([replace_value(edits.document, edits.node(entry.pointer), f'"{number}"')])
+        if old_entry.versions != versions:
+            edits.rename(old_entry.pointer, str(versions))
+        if old_entry.header != header:
+            edits.add([replace_value(edits.document, edits.node(old_entry.pointer), f'"{header}"')])
 
 
 def _with_header(entries: HeaderMap, version: int, header: int) -> HeaderMap:
@@ -224,7 +218,10 @@ def _with_header(entries: HeaderMap, version: int, header: int) -> HeaderMap:
 
 
 def _declare_only(rpc: Rpc) -> Migration:
-    """Declare the headers that the request and the response have, as far as they have valid versions."""
+    """Declare the headers that the request and the response have now, and add no version.
+
+    A message stays as it is if it declares headers already or has no valid version.
+    """
     all_edits: list[MessageEdits] = []
     notes: list[str] = []
     if reason := unreadable_versions(rpc):

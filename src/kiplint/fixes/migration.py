@@ -72,7 +72,7 @@ def join(migrations: Iterable[Migration]) -> Migration:
 
 
 def file_edits(all_edits: Iterable[MessageEdits]) -> tuple[FileEdits, ...]:
-    """The changed files; messages without edits have none."""
+    """The files that the edits change, without those of messages that have no edits."""
     return tuple(
         FileEdits(edits.message.file, edits.edits, edits.message.data, apply_edits(edits.message.data, edits.edits))
         for edits in all_edits
@@ -107,8 +107,8 @@ def _headers(message: Message) -> dict[str, int]:
     return {str(versions): header for versions, header in header_map(message)}
 
 
-def client_rpcs(schemas: SchemaSet) -> list[Rpc]:
-    """The RPCs of a set without the coordinators' pairs of key and value."""
+def real_rpcs(schemas: SchemaSet) -> list[Rpc]:
+    """The RPCs of a set; a coordinator record's key and value, which form an Rpc too, are none."""
     return [rpc for rpc in schemas.rpcs if not rpc.is_coordinator]
 
 
@@ -118,8 +118,8 @@ def files_of(rpc: Rpc) -> list[str]:
 
 
 def rpc_names(schemas: SchemaSet) -> dict[str, str]:
-    """By path of a request or a response the name of its RPC, such as `Fetch`; by path of RequestHeader that name."""
-    names = {path: rpc.name for rpc in client_rpcs(schemas) for path in files_of(rpc)}
+    """The names of the RPCs, such as `Fetch`, by path of the request and of the response; RequestHeader has its own."""
+    names = {path: rpc.name for rpc in real_rpcs(schemas) for path in files_of(rpc)}
     if schemas.request_header:
         names[schemas.request_header.file] = REQUEST_HEADER
     return names
@@ -203,8 +203,8 @@ def add_version(
 ) -> None:
     """Make `version` the highest valid one, `unstable` or not, and write a comment on it.
 
-    Ranges that end with the previous highest version are extended, since the new version has the same body, except for
-    the fields with the names `ending_fields`.
+    The new version has the same body: ranges of fields that end with the previous highest version are extended. Those
+    of the fields that `ending_fields` names are not.
     """
     message = edits.message
     highest = message.valid.highest
@@ -218,8 +218,8 @@ def add_version(
             ("nullableVersions", field.nullable, field.spec.nullable_versions),
             ("taggedVersions", field.tagged, field.spec.tagged_versions),
         )
-        for key, versions, text in properties:
-            if isinstance(text, str) and versions.highest == highest and len(versions.parts) == 1:
+        for key, versions, written in properties:
+            if isinstance(written, str) and versions.highest == highest and len(versions.parts) == 1:
                 edits.put(key, f'"{VersionRange.of(versions.lowest)}"', field.pointer)
                 edits.notes.append(
                     f"{key} of {field.name} ended with version {highest}; it now includes the new version"
@@ -234,7 +234,7 @@ def add_version(
 
 
 def declared_map(message: Message) -> HeaderMap | None:
-    """The header map that a message declares, or None if it does not give each version from 0 on one header."""
+    """The header map that a message declares, or None if it does not give each version from 0 on exactly one header."""
     entries = message.header_ranges
     if not entries or any(entry.header < 0 or len(entry.versions.parts) != 1 for entry in entries):
         return None
@@ -250,8 +250,8 @@ def declared_map(message: Message) -> HeaderMap | None:
 
 MAX_REASONS: Final = 5
 REQUEST_HEADER: Final = "RequestHeader"
-NOTHING: Final = "no RPC can be migrated, so nothing is"
-"""Why headers are not declared either."""
+NO_RPC_MIGRATED: Final = "no RPC can be migrated, so nothing is"
+"""Why RPCs that would only declare their headers are left too."""
 
 Goal = Callable[[CheckedFiles, CheckedFiles], Iterable[tuple[str, str]]]
 """Takes the files before and after a migration; returns the names of the RPCs that miss its goal, with the reasons."""
@@ -260,8 +260,8 @@ Goal = Callable[[CheckedFiles, CheckedFiles], Iterable[tuple[str, str]]]
 def verify(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal | None = None) -> Migration:
     """The migration without the RPCs whose edits would make the set worse or would miss the goal.
 
-    The rows of these RPCs have the state `left` and the reasons. The other rows have the versions and headers that the
-    files have then, and new warnings and infos. Where no RPC is left to migrate, nothing is written.
+    The rows of these RPCs have the state `left` and the reasons. The other rows have the versions and headers after the
+    migration, and the new warnings and infos. If no RPC can be migrated, no file changes.
     """
 
     def check(data_by_path: Files) -> CheckedFiles:
@@ -281,13 +281,13 @@ def verify(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal 
 
     changed_files = tuple(file for file in migration.files if after.files[file.path] == file.after)
     changed_paths = {file.path for file in changed_files}
-    notices: dict[str, list[str]] = defaultdict(list)
+    notices_by_name: dict[str, list[str]] = defaultdict(list)  # the new warnings and infos
     for regression in worse_findings(before.findings, after.findings, changed_paths):
         if regression.severity != "error" and regression.path in names_by_path:
-            notices[names_by_path[regression.path]].append(str(regression))
+            notices_by_name[names_by_path[regression.path]].append(str(regression))
 
     schemas = after.tree.sets[""]
-    messages = {REQUEST_HEADER: schemas.request_header, **{rpc.name: rpc.request for rpc in client_rpcs(schemas)}}
+    messages = {REQUEST_HEADER: schemas.request_header, **{rpc.name: rpc.request for rpc in real_rpcs(schemas)}}
     rows: list[MigrationRow] = []
     for row in migration.rows:
         message = messages.get(row.name)
@@ -297,7 +297,7 @@ def verify(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal 
             rows.append(row)
         else:
             headers = _headers(message) if message.is_rpc else {}
-            look = (*row.look, *notices[row.name])
+            look = (*row.look, *notices_by_name[row.name])
             rows.append(replace(row, versions=str(message.valid), header_versions=headers, look=look))
     return Migration(changed_files, tuple(rows))
 
@@ -308,7 +308,7 @@ def _refuse_rpcs(
     """The names of the RPCs to revert, with the reasons; `after` has the edits of the RPCs with these `names`.
 
     An RPC is reverted for errors in its files and for missing the goal. Without such RPCs, an error in another file of
-    the set reverts all. When no RPC gets a version any more, the RPCs that only declare their headers are reverted too.
+    the set reverts all. If no RPC would get a version any more, those that only declare their headers are reverted too.
     """
     names_by_path = rpc_names(before.tree.sets[""])
     states = {row.name: row.state for row in migration.rows}
@@ -333,7 +333,7 @@ def _refuse_rpcs(
         return dict.fromkeys(edited_names, other_errors)
     migrated_names = {name for name, state in states.items() if state == "migrated" and name != REQUEST_HEADER}
     if migrated_names and migrated_names.isdisjoint(edited_names):
-        return {name: [NOTHING] for name in edited_names}
+        return {name: [NO_RPC_MIGRATED] for name in edited_names}
     return {}
 
 

@@ -46,11 +46,11 @@ class FileChanges(msgspec.Struct, frozen=True):
         changed_files = {path: data for path, data in self.after.items() if self.before[path] != data}
         for path in changed_files:
             _require_unchanged(path, self.before[path])
-        for number, (path, data) in enumerate(changed_files.items()):
+        for written_count, (path, data) in enumerate(changed_files.items()):
             try:
                 replace_file(path, data)
             except OSError as error:
-                progress = f"; {plural(number, 'file')} written before it" if number else ""
+                progress = f"; {plural(written_count, 'file')} written before it" if written_count else ""
                 raise _not_written(path, error, progress) from error
 
 

@@ -41,18 +41,18 @@ SEVERITIES: Final = {
 class CheckedDirectory(NamedTuple):
     """The findings in the open documents of a directory, by path, and what is needed to try their fixes.
 
-    `files` are all definitions of the directory, by the paths in the findings; `check` checks other bytes of them.
+    `definitions` are all definitions of the directory, open or not; `check` checks other bytes of these files.
     """
 
     findings: Mapping[str, list[Finding]] = {}
-    files: CheckedFiles = CheckedFiles({}, ())
+    definitions: CheckedFiles = CheckedFiles({}, ())
     check: Callable[[Files], CheckedFiles] = lambda files: CheckedFiles(files, ())
 
     def safe_edits(self, findings: Iterable[Finding]) -> list[Edit]:
         """The edits of the safe fixes of the findings that do not collide and make nothing worse."""
         safe = (finding for finding in findings if finding.fix and finding.fix.applicability == "safe")
         batch = without_collisions(safe)
-        _, refusals = accept_fixes(self.files, batch, self.check)
+        _, refusals = accept_fixes(self.definitions, batch, self.check)
         refused = [finding for finding, _ in refusals]
         return [edit for finding in batch if finding.fix and finding not in refused for edit in finding.fix.edits]
 
@@ -121,7 +121,7 @@ class Server(LanguageServer):
             self.text_document_publish_diagnostics(params)
 
     def checked(self, document: TextDocument) -> CheckedDirectory | None:
-        """The checked directory of an open document, as its text is now; None if it cannot be a definition."""
+        """The checked directory of an open document; None if the document cannot be a definition."""
         if not may_be_definition(document):
             return None
         directory = os.path.dirname(document.path)
@@ -171,12 +171,12 @@ def did_save(ls: Server, params: object) -> None:
 
 @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL]))
 def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """Answer with the fixes of the findings that a range touches, or with one action for all safe fixes."""
+    """Answer with the actions for the findings that a range touches, and one for all safe fixes, as asked for."""
     document = ls.workspace.get_text_document(params.text_document.uri)
     checked = ls.checked(document)
     if checked is None:
         return []
-    findings = checked.findings.get(document.path, [])
+    findings, files = checked.findings.get(document.path, []), checked.definitions.files
     requested_kinds = params.context.only or [types.CodeActionKind.QuickFix]
     actions: list[types.CodeAction] = []
     if is_requested(types.CodeActionKind.QuickFix, requested_kinds):
@@ -184,11 +184,11 @@ def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeA
         for finding in findings:
             diagnostic = diagnostic_of(finding, positions)
             if params.range.start <= diagnostic.range.end and diagnostic.range.start <= params.range.end:
-                actions += quick_fixes(ls, document, finding, diagnostic, checked.files.files)
+                actions += quick_fixes(ls, document, finding, diagnostic, files)
     if is_requested(FIX_ALL, requested_kinds):
         edits = checked.safe_edits(findings)
         if edits:
-            edit = workspace_edit(ls, edits, checked.files.files)
+            edit = workspace_edit(ls, edits, files)
             actions.append(types.CodeAction("Fix all that is certain", FIX_ALL, edit=edit))
     return actions
 
@@ -222,7 +222,7 @@ def quick_fixes(
 
 
 def workspace_edit(ls: Server, edits: Iterable[Edit], files: Files) -> types.WorkspaceEdit:
-    """Edits of `files`, some of which are open, as the protocol has them."""
+    """Edits of `files` as the protocol has them, by the URI of the open document or else of the file on disk."""
     documents = filter(may_be_definition, ls.workspace.text_documents.values())
     uris = {show_path(document.path): document.uri for document in documents}
     changes: dict[str, list[types.TextEdit]] = {}
@@ -245,7 +245,7 @@ def suppression_of(finding: Finding, text: str) -> types.TextEdit:
 
 
 def diagnostic_of(finding: Finding, positions: Positions) -> types.Diagnostic:
-    """A finding as the protocol has it, with the address of its rule; what to write instead has a line of its own."""
+    """A finding as a diagnostic of the protocol; what to write instead is a second line of the message."""
     instead = f"\nWrite {finding.instead}" if finding.instead else ""
     return types.Diagnostic(
         range=positions.range_of_finding(finding),
@@ -271,7 +271,7 @@ class Positions:
         return types.Range(start, self._position(finding.end_line, finding.end_column))
 
     def range_of_edit(self, edit: Edit, data: bytes) -> types.Range:
-        """The range that an edit replaces; `data` are the bytes of the text, in which the edit counts."""
+        """The range that an edit replaces; its offsets are in `data`, the bytes of the text."""
         lines = lines_of(data)
         start = self._position(*lines.position(character_offset(data, edit.start)))
         return types.Range(start, self._position(*lines.position(character_offset(data, edit.end))))

@@ -30,7 +30,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Result, check_set
-from kiplint.fixes.apply import all_rules
+from kiplint.fixes.apply import default_and_selected_rules
 from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.write import require_files
 from kiplint.render.report import FindingsSummary, Report, at_least
@@ -236,7 +236,8 @@ def _check_with_all_fixes(options: CheckOptions, base: BaseState | None, schemas
 def _check_of_other_rules(options: CheckOptions) -> Callable[[SchemaFiles], Result]:
     """The check of a set against the default rules that `select` leaves out, which no fix may break either."""
     running_ids = {rule.id for rule in options.rules.rules}
-    other_rules = [rule for rule in all_rules(options.configuration).rules if rule.id not in running_ids]
+    all_rules = default_and_selected_rules(options.configuration).rules
+    other_rules = [rule for rule in all_rules if rule.id not in running_ids]
     return partial(_check_with_all_fixes, replace(options, rules=RuleSet(other_rules, options.rules.all_rules)), None)
 
 
