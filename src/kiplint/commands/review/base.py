@@ -85,8 +85,8 @@ def _usual_base() -> tuple[str, str]:
         if not merge_base:
             continue
         _, _, local_name = target_branch.partition("/")  # `trunk` of `origin/trunk`
-        is_on_target = current_branch in ("HEAD", target_branch, local_name)  # git says `HEAD` if it is no branch
-        if merge_base == head and is_on_target:
+        is_on_target = current_branch in ("HEAD", target_branch, local_name)  # `HEAD` where no branch is checked out
+        if merge_base == head and is_on_target:  # HEAD has no commit that the target lacks
             break
         return merge_base, f"where the branch left {target_branch}"
     return (parents[0], "the commit before HEAD") if parents else (head, "the only commit")

@@ -354,7 +354,7 @@ class Comparison(NamedTuple):
 
     @property
     def additions(self) -> tuple[ChangeFinding, ...]:
-        """The changes that break nothing, and ask for nothing."""
+        """The changes that break nothing and are only infos."""
         return tuple(change for change in self.changes if change.breaks == "none" and change.severity == "info")
 
     @property
@@ -420,7 +420,7 @@ def entries_of(
 ) -> tuple[Entry, ...]:
     """An entry for each cause, the most severe first. `findings_by_origin` must have those of `check` first.
 
-    `supersedes` has the ids of the rules that a rule explains, by its id.
+    `supersedes` has, by the id of a rule, the ids of the rules whose findings it explains.
     """
     items = [Item(finding, origin) for origin, findings in findings_by_origin.items() for finding in findings]
     groups: list[list[Item]] = []
