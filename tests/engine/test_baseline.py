@@ -136,7 +136,7 @@ def test_a_configuration_names_no_file_outside_its_tree(tmp_path: Path, name: st
     (tree / "link.json").symlink_to("../victim.json")
     (tree / "folder").symlink_to("..")
     file = str(tree / name)
-    error = complaint(lambda: write_baseline(SOME, BaselineFile(file, tree=str(tree))))
+    error = complaint(lambda: write_baseline(SOME, BaselineFile(file, config_folder=str(tree))))
     assert error == f"cannot write the baseline {file}: it is outside {tree}; name it by --baseline to allow that"
     assert (tmp_path / "victim.json").read_bytes() == b"untouched"
     write_baseline(SOME, BaselineFile(file))
@@ -145,7 +145,7 @@ def test_a_configuration_names_no_file_outside_its_tree(tmp_path: Path, name: st
 
 def test_a_link_inside_the_tree_stays(tmp_path: Path) -> None:
     (tmp_path / "link.json").symlink_to("real.json")
-    write_baseline(SOME, BaselineFile(str(tmp_path / "link.json"), tree=str(tmp_path)))
+    write_baseline(SOME, BaselineFile(str(tmp_path / "link.json"), config_folder=str(tmp_path)))
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "real.json").read_bytes() == render(SOME)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplint.engine.errors import ExpressionError
-from kiplint.engine.language import FUNCTIONS, Expressions, Hole, holes, word
+from kiplint.engine.language import FUNCTIONS, Expressions, Hole, holes, singular_or_plural
 from kiplint.versions import VersionRange
 from tools import field, message
 
@@ -215,4 +215,4 @@ def test_holes_that_cannot_be_read(text: str) -> None:
     ],
 )
 def test_words_by_number(value: object, single: bool) -> None:
-    assert word(value, "one", "many") == ("one" if single else "many")
+    assert singular_or_plural(value, "one", "many") == ("one" if single else "many")

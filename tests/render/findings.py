@@ -35,7 +35,7 @@ def finding(
     plain: dict[str, Any] = {"pointer": "/fields/1/tag", "message_name": "Tags", "source": "KIP-482", "fixable": False}
     plain |= {"fingerprint": fingerprint(rule, message), **others}
     finding = Finding(rule=rule, severity=severity, message=message, path=path, **place, **plain)
-    return finding.fixed_by(fix)
+    return finding.with_fix(fix)
 
 
 def report(*findings: Finding, files: int = 1, messages: int = 1, **others: Any) -> CheckResult:

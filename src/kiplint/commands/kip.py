@@ -142,7 +142,7 @@ class KipResult(Report, frozen=True):
 
     command = "kip"
     renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.kip:write"}
-    headed = True
+    always_has_verdict = True
 
     @property
     def headline(self) -> str:

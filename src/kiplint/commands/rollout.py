@@ -83,7 +83,7 @@ class RolloutResult(Report, frozen=True, kw_only=True):
         "markdown": "kiplint.commands.rollout:write_markdown",
     }
     list_attribute = "rpcs"
-    headed = True
+    always_has_verdict = True
 
     closing = ""
 
@@ -175,7 +175,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     """Write the table, and how many RPCs there are of each status."""
     width = width_of(out)
     rows = map(_cells, _sorted(result.document.rpcs))
-    lines = table((*COLUMNS, ""), rows, color, width, indent="", code=BOLD)
+    lines = table((*COLUMNS, ""), rows, color, width, indent="", head_code=BOLD)
     out.write("\n".join([*lines, "", *verdict_lines(result.verdict, width, color)]) + "\n")
 
 

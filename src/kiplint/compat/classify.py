@@ -21,7 +21,7 @@ from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.finding import Finding, Violation, fingerprint
 from kiplint.engine.rule import Breaks, Rule
 from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import locate_at
+from kiplint.engine.run import located_finding
 from kiplint.model.layout import unfolded_size
 from kiplint.model.message import rpc_of
 from kiplint.text.lines import decode_text
@@ -125,7 +125,7 @@ def _finding(violation: Violation, change: Change, locator_of: Callable[[str], L
     location = change.location
     if violation.rule.spec.at:
         location = location._replace(key=violation.rule.spec.at)
-    finding = locate_at(replace(violation, location=location), locator_of(location.file))
+    finding = located_finding(replace(violation, location=location), locator_of(location.file))
     versions = str(change.versions) if change.versions else ""
     message = _message(violation.message, change.message_name, versions, change.field)
     if change.release:

@@ -65,13 +65,13 @@ class Baseline(msgspec.Struct, frozen=True):
 class BaselineFile(NamedTuple):
     """The file of a baseline, one of the `files`, and whether a run updates it.
 
-    A file that a configuration names, and not the user, is written only below `tree`, the work tree of the
-    configuration, because that may come from a pull request; `tree` is None for a file that the user names.
+    A file that a configuration names is written only in the work tree around `config_folder`, the directory of the
+    configuration, because that may come from a pull request. `config_folder` is None for a file that the user names.
     """
 
     path: str
     is_updated: bool = False
-    tree: str | None = None
+    config_folder: str | None = None
     files: Disk = DISK
 
 
@@ -88,10 +88,10 @@ def apply_baseline(
 ) -> BaselineResult:
     """The findings of a run that are not recorded. `sets` are the paths that the run checks.
 
-    An entry is stale when this run would have reported what it records: its rule ran, everything was checked that the
-    baseline covers, and the run `is_whole`, which means that every file could be read and no base hides findings. An
-    update drops the stale entries, and writes the file with all findings where there is none yet. Raises UsageError
-    when the file cannot be read or written.
+    An entry is stale when this run would have found what it records, and did not: its rule ran, everything was checked
+    that the baseline covers, and the run `is_whole`, which means that every file could be read and no base hides
+    findings. An update drops the stale entries, and writes the file with all findings where there is none yet. Raises
+    UsageError when the file cannot be read or written.
     """
     baseline = read_baseline(file)
     folder = os.path.dirname(os.path.realpath(file.path))
@@ -140,7 +140,7 @@ def new_findings(findings: Sequence[Finding], counts: Mapping[str, int]) -> tupl
 
 
 def stale_entries(baseline: Baseline, findings: Iterable[Finding]) -> tuple[StaleEntry, ...]:
-    """The entries that record more than these findings."""
+    """The entries that record more findings than these `findings` have, each with how many are left."""
     present = Counter(finding.fingerprint for finding in findings)
     return tuple(
         StaleEntry(**asdict(entry), left=present[entry.fingerprint])
@@ -150,30 +150,30 @@ def stale_entries(baseline: Baseline, findings: Iterable[Finding]) -> tuple[Stal
 
 
 def drop_stale(baseline: Baseline, stale: Iterable[StaleEntry]) -> Baseline:
-    """The baseline with its stale entries reduced or removed."""
+    """The baseline with the counts of stale entries reduced to what is left; entries with nothing left are dropped."""
     counts = baseline.counts | {entry.fingerprint: entry.left for entry in stale}
     entries = [replace(entry, count=counts[entry.fingerprint]) for entry in baseline.findings]
-    return _make(baseline.checked, (entry for entry in entries if entry.count))
+    return _sorted_baseline(baseline.checked, (entry for entry in entries if entry.count))
 
 
-def baseline_of(findings: Iterable[Finding], set_names: Iterable[str]) -> Baseline:
-    """The baseline that records these findings, and the sets that were checked for them."""
+def baseline_of(findings: Iterable[Finding], checked_paths: Iterable[str]) -> Baseline:
+    """The baseline that records these findings, and the sets at these paths, which were checked for them."""
     entries = (
         BaselineEntry(printable(item.message_name), item.rule, printable(item.place), 1, item.fingerprint)
         for item in findings
     )
-    return _make(set_names, entries)
+    return _sorted_baseline(checked_paths, entries)
 
 
-def _make(set_names: Iterable[str], entries: Iterable[BaselineEntry]) -> Baseline:
-    """The baseline of sorted entries; the counts of one fingerprint are added up, as a merge may leave two of them."""
+def _sorted_baseline(checked_paths: Iterable[str], entries: Iterable[BaselineEntry]) -> Baseline:
+    """The baseline with the entries in order; the counts of one fingerprint, of which a merge may leave two, add up."""
     by_fingerprint: dict[str, BaselineEntry] = {}
     for entry in entries:
         previous_entry = by_fingerprint.get(entry.fingerprint)
         count = entry.count + (previous_entry.count if previous_entry else 0)
         by_fingerprint[entry.fingerprint] = replace(previous_entry or entry, count=count)
     sorted_entries = sorted(by_fingerprint.values(), key=attrgetter("message_name", "rule", "place", "fingerprint"))
-    return Baseline(1, tuple(sorted(set(set_names))), tuple(sorted_entries))
+    return Baseline(1, tuple(sorted(set(checked_paths))), tuple(sorted_entries))
 
 
 def parse(data: bytes, name: str) -> Baseline:
@@ -182,7 +182,7 @@ def parse(data: bytes, name: str) -> Baseline:
         baseline = msgspec.json.decode(blank_comments(data), type=Baseline)
     except NOT_JSON as error:
         raise UsageError(f"{name} is not a baseline: {error}") from None
-    return _make(baseline.checked, baseline.findings)
+    return _sorted_baseline(baseline.checked, baseline.findings)
 
 
 def render(baseline: Baseline) -> bytes:
@@ -192,7 +192,7 @@ def render(baseline: Baseline) -> bytes:
 
 
 def read_baseline(file: BaselineFile) -> Baseline | None:
-    """The baseline of a file; None where there is none yet, and an update writes it. Raises UsageError."""
+    """The baseline of a file; None if there is no file yet and the run will write it, else raises UsageError."""
     try:
         return parse(file.files.read(file.path, BASELINE_BYTES), file.path)
     except FileNotFoundError:
@@ -208,8 +208,8 @@ def write_baseline(baseline: Baseline, file: BaselineFile) -> None:
     """Write or replace the file of a baseline; a link stays a link. Raises UsageError when that fails."""
     target = os.path.realpath(file.path)
     try:
-        if file.tree is not None:
-            tree = work_tree_of(file.tree) or file.tree
+        if file.config_folder is not None:
+            tree = work_tree_of(file.config_folder) or file.config_folder
             if not target.startswith(os.path.join(os.path.realpath(tree), "")):
                 text = f"it is outside {tree}; name it by --baseline to allow that"
                 raise UsageError(f"cannot write the baseline {file.path}: {text}")

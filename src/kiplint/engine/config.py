@@ -74,9 +74,9 @@ def configure(
     """The configuration of a run on a path `start`, which is read from the `files`.
 
     `config` is the path of a configuration, or a mapping with the keys of one. Without it, the configuration file that
-    is found upwards from `start` counts, unless the run is `isolated`. The other arguments override it: `select` and
-    `ignore` are selectors, which are rules, packs, globs, or lists of them with commas; `severity` is by selector.
-    Raises UsageError where the configuration cannot be read.
+    is found upwards from `start` counts, unless the run is `isolated`. `select` replaces that of the configuration,
+    `ignore` is added, and `severity`, which is by selector, replaces those of the same selectors. Selectors are rules,
+    packs, globs, or lists of them with commas. Raises UsageError where the configuration cannot be read.
     """
     for name, selectors in (("select", select), ("ignore", ignore)):
         if isinstance(selectors, str):
@@ -167,14 +167,14 @@ def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
 
 
 def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
-    """The rules that a configuration selects out of those there are."""
+    """The rules that a configuration selects from `rules`, with the severities and parameters that it gives them."""
     params = {rule_id: table.params for rule_id, table in config.rules.items()}
     all_rules = with_severities(with_params(rules, params), config.severity)
     return RuleSet(select(all_rules, config.select, config.ignore), all_rules)
 
 
 def find_config(start: str, files: Disk = DISK) -> str | None:
-    """The configuration file in the directory `start`, or else in the nearest directory above it; None without one."""
+    """The configuration file, which may be a pyproject.toml, in `start` or the nearest folder above; None without."""
     for folder in _folder_and_parents(start, files):
         for name in FILES:
             file = os.path.join(folder, name)
@@ -197,7 +197,7 @@ ENTITY_TYPES = "generator/src/main/java/org/apache/kafka/message/EntityType.java
 
 
 def entity_types_of_tree(start: str, files: Disk = DISK) -> tuple[str, ...]:
-    """The entity types of the generator in the checkout that `start` lies in; empty if it has no generator."""
+    """The entity types that the generator knows in the checkout around `start`; empty if it has no generator."""
     for folder in _folder_and_parents(start, files):
         file = os.path.join(folder, ENTITY_TYPES)
         if files.is_file(file):
@@ -216,7 +216,7 @@ def read_config(file: str, files: Disk = DISK) -> Config:
             values = tool.get("kiplint", {}) if isinstance(tool, dict) else {}
         return msgspec.convert(values, Config)
     except msgspec.ValidationError as error:
-        raise UsageError(_explain(file, text, str(error))) from None
+        raise UsageError(_error_text(file, text, str(error))) from None
     except RecursionError:
         raise UsageError(f"{file}: not TOML: values are nested too deeply") from None
     except ValueError as error:  # tomllib's own, and int's for a number of thousands of digits
@@ -225,7 +225,7 @@ def read_config(file: str, files: Disk = DISK) -> Config:
         raise UsageError(f"cannot read the configuration {file}: {error.strerror}") from None
 
 
-def _explain(file: str, text: str, error: str) -> str:
+def _error_text(file: str, text: str, error: str) -> str:
     """A validation error of msgspec, with its line and what to write.
 
     `error` may end in the path of the wrong value: "Expected `object`, got `int` - at `$.rules[...].params`".

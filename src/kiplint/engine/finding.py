@@ -54,7 +54,7 @@ class Location(NamedTuple):
 
 
 class Violation(msgspec.Struct, frozen=True):
-    """A rule that an element of the model violates. Fixers work on the element; `run.locate_at` makes the finding.
+    """A rule that an element of the model violates. Fixers use the element; `run.located_finding` makes the finding.
 
     The texts are those of the finding; the severity `off` means that the rule reports nothing in this case.
     """
@@ -132,8 +132,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The same finding, reported for another file and span."""
         return replace(self, path=path, **asdict(span))
 
-    def fixed_by(self, fix: Fix | None) -> Self:
-        """The same finding with this fix."""
+    def with_fix(self, fix: Fix | None) -> Self:
+        """The same finding with this fix, or without a fix."""
         return replace(self, fix=fix, fixable=fix is not None)
 
 
@@ -156,9 +156,8 @@ def location_of(element: Any, key: str) -> Location:
         characters = character_offset(data, start), character_offset(data, end)
         return Location(element.message.file, message_name=element.message.name, characters=characters)
     if isinstance(element, ProblemElement):
-        has_offsets = element.start >= 0
-        offsets = (element.start, element.end) if has_offsets else None
-        return Location(element.file, element.pointer, "", element.message_name, offsets)
+        span = (element.start, element.end) if element.start >= 0 else None  # else its pointer says where it is
+        return Location(element.file, element.pointer, message_name=element.message_name, characters=span)
     if isinstance(element, SchemaSet):
         return Location(element.directory or os.curdir)
     message = message_of(element)

@@ -71,7 +71,7 @@ def all_facts() -> frozenset[str]:
 
 @cache
 def facts_of(element_class: type) -> frozenset[str]:
-    """The names of the facts of a class: what it annotates, and its cached properties."""
+    """The names of the facts of a class: of its annotated attributes and cached properties, except private ones."""
     names: set[str] = set()
     for base in element_class.__mro__:
         names.update(getattr(base, "__annotations__", ()))
@@ -129,11 +129,11 @@ def as_text(value: Any) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
-def word(value: Any, singular: str, plural: str) -> str:
-    """`singular` for a singular value, else `plural`: the hole `{value:singular|plural}`.
+def singular_or_plural(value: Any, singular: str, plural: str) -> str:
+    """The text for the hole `{value:singular|plural}`: the word `singular` for a single thing, else the word `plural`.
 
-    Singular are the number 1, a range of a single version (`3`, but not `3+`, `0-1` or `none`), and a list, set or
-    mapping with a single item. None is plural.
+    A single thing is the number 1, a range of a single version (`3`, but not `3+`, `0-1` or `none`), or a list, set or
+    mapping with a single item. None takes the plural.
     """
     if isinstance(value, VersionRange):
         is_single = bool(value) and value.lowest == value.highest
@@ -156,7 +156,7 @@ _PARAMS: Final = ast.Name("_params", _LOAD, **_AT)
 _NAMES: Final[dict[str, Any]] = {
     "__builtins__": {},
     "_text": as_text,
-    "_word": word,
+    "_word": singular_or_plural,
     **{name: function.call for name, function in FUNCTIONS.items()},
 }
 
@@ -192,16 +192,17 @@ def holes(template: str) -> list[Hole]:
 
 
 def split_location(text: str) -> tuple[str, str]:
-    """A rule's `at` as an expression for an element, and its property: `request.apiKey` as `request` and `apiKey`.
+    """The two parts of a rule's `at`: an expression for the element to point to, and the property of that element.
 
-    The expression is empty for the element of the rule. The property may have holes, with dots in them.
+    `request.apiKey` has the parts `request` and `apiKey`. `apiKey` alone has an empty expression, which means
+    the element that violates the rule. The property may have holes; dots in holes do not separate the parts.
     """
     match = re.fullmatch(r"(?s)(?:(.*)\.)?((?:[^.{}]|\{[^{}]*\})*)", text)
     return (match[1] or "", match[2]) if match else ("", text)
 
 
 def short(text: str) -> str:
-    """A text as errors quote it: its first 60 characters."""
+    """A text as errors quote it: if it has over 60 characters, the first 57 and three dots."""
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -216,17 +217,17 @@ class Expressions(ast.NodeTransformer):
         self._facts = facts(kind)
         self._params = params
         self._lets: dict[str, ast.expr] = {}
-        self._variable = ""  # of the comprehension that is visited
+        self._variable = ""  # that of the comprehension that is being visited; empty outside one
 
     def let(self, name: str, text: str) -> None:
-        """Give a name to an expression, for those that follow. Raises ExpressionError."""
+        """Let later expressions use `name` for the expression `text`. Raises ExpressionError."""
         is_taken = name in self._facts or name in FUNCTIONS or name == "params"
         if is_taken or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
             raise ExpressionError(f"{name} means something else here, or is no name: choose another one")
         self._lets[name] = self.tree(text)
 
     def tree(self, text: str) -> ast.expr:
-        """The syntax tree of an expression, over the variables `_element` and `_params`. Raises ExpressionError."""
+        """An expression as the tree of Python code over `_element` and `_params`. Raises ExpressionError."""
         try:
             result: ast.expr = self.visit(parse(text))
         except RecursionError:
@@ -234,11 +235,11 @@ class Expressions(ast.NodeTransformer):
         return result
 
     def value(self, text: str) -> Callable[[Any, Any], Any]:
-        """The function of an element and the parameters that evaluates an expression."""
+        """The function that takes an element and the parameters, and returns the value of an expression."""
         return _function("_element", self.tree(text))
 
     def template(self, text: str) -> Callable[[Any, Any], str]:
-        """The function of an element and the parameters that fills the holes of a template."""
+        """The function that takes an element and the parameters, and returns a template with its holes filled."""
         parts: list[ast.expr] = []  # of an f-string
         for before, expression, words in holes(text):
             parts.append(ast.Constant(before, **_AT))
@@ -249,7 +250,7 @@ class Expressions(ast.NodeTransformer):
         return _function("_element", ast.JoinedStr(parts, **_AT))
 
     def filter(self, conditions: Sequence[str]) -> Callable[[Iterable[Any], Any], list[Any]]:
-        """The function of elements and the parameters that returns the elements for which all conditions hold.
+        """The function that takes elements and the parameters, and returns the elements for which all conditions hold.
 
         An empty condition always holds.
         """
@@ -258,7 +259,7 @@ class Expressions(ast.NodeTransformer):
         return _function("_elements", ast.ListComp(_ELEMENT, [loop], **_AT))
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Keep any other node if it is in the language. Raises ExpressionError, as all methods that visit a node."""
+        """Keep a node of any other type if it is in the language, else raise ExpressionError, as all the methods do."""
         if isinstance(node, ast.expr) and not _is_plain(node):
             raise ExpressionError(f"{short(ast.unparse(node))} is not part of the rule language")
         return super().generic_visit(node)
@@ -271,7 +272,7 @@ class Expressions(ast.NodeTransformer):
         raise ExpressionError(f"{text} is not a literal of the rule language: use text or small whole numbers")
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Turn a fact into an attribute of `_element`, and a name of the rule into its expression; keep a variable."""
+        """Turn a fact into an attribute of `_element`, and a name of `let` into its expression; keep a variable."""
         name = node.id
         if name == self._variable:
             return ast.Name(name, _LOAD, **_AT)
@@ -283,7 +284,7 @@ class Expressions(ast.NodeTransformer):
         raise _unknown(name, f"a fact of a {kind}", [*self._facts, *self._lets, self._variable, "params"])
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """Turn a parameter into an item of `_params`, and keep a fact of another element."""
+        """Turn `params.most` into `_params["most"]`, and keep a fact of another element, such as `owner.name`."""
         if isinstance(node.value, ast.Name) and node.value.id == "params":
             if node.attr not in self._params:
                 raise _unknown(node.attr, "a parameter of the rule", self._params)
@@ -298,9 +299,13 @@ class Expressions(ast.NodeTransformer):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name not in FUNCTIONS:
             raise _unknown(name or ast.unparse(node.func), "a function of the rule language", FUNCTIONS)
-        number = FUNCTIONS[name].arguments
-        if node.keywords or len(node.args) != number or any(isinstance(item, ast.Starred) for item in node.args):
-            raise ExpressionError(f"{name}() takes {number} argument{'s' * (number != 1)}")
+        argument_count = FUNCTIONS[name].arguments
+        if (
+            node.keywords
+            or len(node.args) != argument_count
+            or any(isinstance(item, ast.Starred) for item in node.args)
+        ):
+            raise ExpressionError(f"{name}() takes {argument_count} argument{'s' * (argument_count != 1)}")
         node.args = [self.visit(item) for item in node.args]
         return node
 
@@ -327,7 +332,7 @@ class Expressions(ast.NodeTransformer):
 
 
 def parse(text: str) -> ast.expr:
-    """The syntax tree of a text. Raises ExpressionError."""
+    """The syntax tree of a text that is a Python expression. Raises ExpressionError if it is none."""
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -336,12 +341,12 @@ def parse(text: str) -> ast.expr:
 
 
 def _is_plain(node: ast.expr) -> bool:
-    """Whether a node is in the language; the nodes inside it are checked by themselves."""
+    """Whether a node is in the language; the nodes inside it are checked when they are visited."""
     if isinstance(node, ast.Compare):
         for operator, operand in zip(node.ops, node.comparators, strict=True):
             is_none = isinstance(operand, ast.Constant) and operand.value is None
             if isinstance(operator, (ast.Is, ast.IsNot)) and not is_none:
-                return False
+                return False  # `is` is there for `is None` only
         return True
     if isinstance(node, ast.Dict):
         return None not in node.keys  # as it is for `{**other}`
@@ -350,9 +355,9 @@ def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, _PLAIN)
 
 
-def _function(argument: str, body: ast.expr) -> Callable[[Any, Any], Any]:
-    """The Python function of an argument of that name and `_params` that returns the value of `body`."""
-    arguments = [ast.arg(name, **_AT) for name in (argument, "_params")]
+def _function(first_parameter: str, body: ast.expr) -> Callable[[Any, Any], Any]:
+    """The Python function with two parameters, the second one `_params`, that returns the value of `body`."""
+    arguments = [ast.arg(name, **_AT) for name in (first_parameter, "_params")]
     signature = ast.arguments([], arguments, None, [], [], None, [])
     tree = ast.Expression(ast.Lambda(signature, body, **_AT))
     result: Callable[[Any, Any], Any] = eval(compile(tree, "<rule>", "eval"), _NAMES)

@@ -25,7 +25,7 @@ FIXERS = ("instead", "suggestion")
 
 
 def shipped(name: str) -> str:
-    """The directory of the shipped `packs` or `fixtures`: in the package, or in a checkout at its top."""
+    """The directory of the shipped `packs` or `fixtures`: in the package, or at the top of a checkout."""
     folder = os.path.join(_PACKAGE, name)
     if os.path.isdir(folder):
         return folder
@@ -56,7 +56,7 @@ def load_pack(file: str, files: Disk = DISK) -> list[Rule]:
     try:
         spec = msgspec.convert(_parse(text), PackSpec)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{file}:{_explain(text, str(error))}") from None
+        raise UsageError(f"{file}:{_error_text(text, str(error))}") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file}: cannot read the rule pack: {error}") from None
     rules = _rules(spec, file)
@@ -82,11 +82,11 @@ def _parse(text: str) -> Any:
         return value
 
 
-def _explain(text: str, error: str) -> str:
+def _error_text(text: str, error: str) -> str:
     """A validation error of msgspec as `line: what is wrong`.
 
     `error` may end in the path of the wrong value: "Expected `str`, got `int` - at `$.rules[3].message`". The line is
-    that of the last name in the path, in the rule of that index.
+    that of `message`, the last name in the path, in the fourth rule.
     """
     reason, _, path = error.partition(" - at `$")
     names = re.findall(r"\.(\w+)", path)
@@ -109,9 +109,9 @@ def _explain(text: str, error: str) -> str:
 
 
 def _line_of(text: str, *landmarks: str, offset: int = 0) -> int:
-    """The line of the last of some texts in a pack, each searched for behind the one before it.
+    """The line of the last of the `landmarks`: texts in a pack, each of which is searched for behind the one before.
 
-    A text that is not found, such as an expression with an escape that only JSON5 has, is left out.
+    A landmark that is not found, such as an expression with an escape that only JSON5 has, is left out.
     """
     for landmark in landmarks:
         in_json = msgspec.json.encode(landmark).decode()[1:-1]
@@ -121,14 +121,15 @@ def _line_of(text: str, *landmarks: str, offset: int = 0) -> int:
 
 
 def mistakes(rule: Rule) -> Iterator[tuple[str, str, str]]:
-    """Each mistake in a rule: the property, the text in it that is wrong, and what is wrong."""
+    """Each mistake in a rule: the property, a text in the pack to find its line by, and what is wrong."""
     spec, kind = rule.spec, rule.each
     if kind not in KINDS:
         if kind != "change":  # commands that compare sets know changes, and check the rule
             yield "each", spec.id, "say the kind of element, here or for the whole pack"
         return
     names = ELEMENT_NAMES.get(kind, ())
-    if names and spec.when == default_condition(kind, spec.id) and spec.id not in names:
+    has_own_condition = spec.when != default_condition(kind, spec.id)
+    if names and not has_own_condition and spec.id not in names:
         yield "id", spec.id, f"there is no {kind} {spec.id}{did_you_mean(spec.id, names)}"
     if not (spec.message or spec.says or spec.fields):
         yield "message", spec.id, "a rule has a `message`, or `says`, or `fields`"

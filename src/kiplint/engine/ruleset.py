@@ -19,7 +19,7 @@ from kiplint.versions import VersionRange
 
 
 def matches(selector: str, rule_id: str) -> bool:
-    """Whether a selector means a rule: its id, its pack, or a glob over ids."""
+    """Whether a selector means a rule: it is `all`, the rule's id or its pack, or a glob that fits the id."""
     return selector in (rule_id, "all") or rule_id.startswith(f"{selector}/") or fnmatchcase(rule_id, selector)
 
 
@@ -67,9 +67,9 @@ def check_selector(selector: str, rules: list[Rule]) -> None:
 
 
 def with_severities(rules: list[Rule], severities: Mapping[str, str]) -> list[Rule]:
-    """The rules with configured severities, by selector; of several that match, the last counts.
+    """The rules with their configured severities. `severities` is by selector; the last selector that matches counts.
 
-    A rule that is off is switched on by its full id only, as in `select`.
+    A rule that is off is switched on by its full id only.
     """
     for selector, level in severities.items():
         check_selector(selector, rules)
@@ -77,16 +77,16 @@ def with_severities(rules: list[Rule], severities: Mapping[str, str]) -> list[Ru
             raise UsageError(f"{level} is not a severity{did_you_mean(level, LEVELS) or ': ' + ', '.join(LEVELS)}")
     new_rules = []
     for rule in rules:
-        severity = rule.severity
+        new_severity = rule.severity
         for selector, level in severities.items():
             if selector == rule.id or (rule.severity != "off" and matches(selector, rule.id)):
-                severity = cast("Level", level)
-        new_rules.append(replace(rule, severity=severity))
+                new_severity = cast("Level", level)
+        new_rules.append(replace(rule, severity=new_severity))
     return new_rules
 
 
 def with_params(rules: list[Rule], params: Mapping[str, Mapping[str, Any]]) -> list[Rule]:
-    """The rules with configured parameters, by rule id, merged over their own."""
+    """The rules, with the configured values of their parameters, which `params` has by rule id and then by name."""
     by_id = {rule.id: rule for rule in rules}
     for rule_id, values in params.items():
         if rule_id not in by_id:
@@ -106,7 +106,7 @@ def with_params(rules: list[Rule], params: Mapping[str, Mapping[str, Any]]) -> l
 
 
 class CompiledRule:
-    """A rule as Python functions: two select the elements that it is about, and of these those that violate it.
+    """A rule as Python functions: one selects the elements that must have its `fields`, another those that violate it.
 
     The functions for the texts of a violation are compiled when there is one.
     """
@@ -122,13 +122,13 @@ class CompiledRule:
         self._function_of_expression = cache(expressions.value)
         self._function_of_template = cache(expressions.template)
         conditions = [spec.when, _violation_condition(spec)]
-        self._select_concerned = expressions.filter([spec.when]) if spec.fields else None
+        self._select_for_fields = expressions.filter([spec.when]) if spec.fields else None
         self._select_violating = expressions.filter(conditions) if spec.message or spec.says else None
 
     def violations(self, elements: Sequence[Any]) -> Iterator[Violation]:
         """Each violation by one of the elements. Raises what an expression raises."""
-        if self._select_concerned:
-            for element in self._select_concerned(elements, self.params):
+        if self._select_for_fields:
+            for element in self._select_for_fields(elements, self.params):
                 for unmet in unmet_requirements(element, self.rule.spec.fields):
                     location = location_of(unmet.element, unmet.key)
                     yield Violation(self.rule, self.rule.severity, unmet.message, location, element)
@@ -156,7 +156,7 @@ class CompiledRule:
         )
 
     def _severity(self, case: Case, element: Any) -> Level:
-        """The configured severity; without one, that of the element's `levels`, of the case, or of the rule."""
+        """The configured severity, or else that of the first of `levels` that holds, of the case, or of the rule."""
         if self.rule.severity != self.rule.spec.severity:
             return self.rule.severity
         for level in self.rule.spec.levels:
@@ -186,7 +186,7 @@ def _violation_condition(spec: RuleSpec) -> str:
 
 
 def _param(value: Any) -> Any:
-    """A parameter as expressions see it: a list of words as the keys of a dict, which keep their order."""
+    """A parameter as expressions see it: a list of texts becomes the keys of a dict, where `in` is fast."""
     return dict.fromkeys(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else value
 
 
@@ -203,7 +203,7 @@ class RuleSet:
 
     @property
     def by_id(self) -> dict[str, Rule]:
-        """All rules by id; one that runs as it runs, for example with the severity that it gets when it is selected."""
+        """All rules by id; a rule that runs is here with its severity in this run, even if it is off by default."""
         return {rule.id: rule for rule in (*self.all_rules, *self.rules)}
 
     def _compile(self, kind: str) -> list[CompiledRule]:
@@ -248,7 +248,7 @@ FieldRequirements = Mapping[str, FieldRequirement] | Sequence[FieldRequirement]
 
 
 def unmet_requirements(container: Container, required_fields: FieldRequirements) -> Iterator[Unmet]:
-    """Each unmet requirement on the fields of a message or struct, which are required by name, or by their order."""
+    """Each unmet requirement on the fields of a message or struct: a mapping is by name, a sequence by position."""
     if isinstance(required_fields, Mapping):
         for name, requirement in required_fields.items():
             yield from _unmet(container, container.by_name.get(name), requirement, name)
@@ -258,10 +258,10 @@ def unmet_requirements(container: Container, required_fields: FieldRequirements)
             yield from _unmet(container, field, requirement, f"a field number {number + 1}")
 
 
-def _unmet(container: Container, field: Field | None, requirement: FieldRequirement, name: str) -> Iterator[Unmet]:
-    """What a field has wrong, and the fields of its struct; a missing field is reported for its container."""
+def _unmet(container: Container, field: Field | None, requirement: FieldRequirement, label: str) -> Iterator[Unmet]:
+    """How a field, or each one of its struct, is not as required; a missing field, None, has a `label` only."""
     if field is None:
-        yield Unmet(f"{container.name} has to carry {name}, {_describe(requirement)}", container, "fields")
+        yield Unmet(f"{container.name} has to carry {label}, {_describe(requirement)}", container, "fields")
         return
     for key, mistake in (*_mistakes(field, requirement), *_mistakes_of_order(field, requirement)):
         yield Unmet(f"{field.name} {mistake}", field, key)
@@ -299,11 +299,11 @@ def _mistakes(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str
             yield "taggedVersions", mistake
     if requirement.nullable:
         nullable = VersionRange.parse(requirement.nullable) & field.present
-        surplus = field.nullable & field.present - nullable
+        surplus_versions = (field.nullable & field.present) - nullable
         if not nullable <= field.nullable:
             yield "nullableVersions", f"has to be nullable in versions {requirement.nullable}"
-        elif surplus:
-            yield "nullableVersions", f"must not be null in versions {surplus}"
+        elif surplus_versions:
+            yield "nullableVersions", f"must not be null in versions {surplus_versions}"
     if requirement.default is not None and not (field.has_default and field.default == requirement.default):
         actual_default = f", not {field.default or 'empty'}" if field.has_default else ""
         yield "default", f"has to have the default {requirement.default}{actual_default}"
@@ -312,7 +312,7 @@ def _mistakes(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str
 
 
 def _mistakes_of_order(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str, str]]:
-    """The mistake of a field that has to be the first, or to follow another, of the untagged ones in its versions."""
+    """The mistake of a field that has to be the first, or right after another, of the untagged ones in its versions."""
     if not requirement.first and not requirement.after:
         return
     previous_name = ""
@@ -321,5 +321,7 @@ def _mistakes_of_order(field: Field, requirement: FieldRequirement) -> Iterator[
             previous_name = other.name
     if requirement.first and previous_name:
         yield "name", f"has to be the first field, and comes after {previous_name}"
-    elif requirement.after not in ("", previous_name) and requirement.after in field.owner.by_name:
+        return
+    after_is_missing = requirement.after not in field.owner.by_name  # which is reported by itself
+    if requirement.after not in ("", previous_name) and not after_is_missing:
         yield "name", f"has to come right after {requirement.after}"

@@ -48,7 +48,7 @@ def check_set(
     """Check the files of one schema set against all rules.
 
     `single_file`: the rest of the set is unknown, so a missing request or response is no mistake. With a `fixer` the
-    findings carry their fixes. With a `base`, what it has is not to blame for what the set adds.
+    findings carry their fixes. `base` is an earlier state of the set: if two messages clash, the new one is at fault.
     """
     definitions: list[Definition] = []
     reported_paths: set[str] = set()
@@ -95,7 +95,7 @@ def _findings_of_set(violations: Iterable[Violation]) -> Iterator[Finding]:
     for violation in violations:
         if isinstance(violation.element, SchemaSet) and violation.severity != "off":
             directory = violation.location.file.rstrip("/")
-            yield locate_file(violation, os.path.basename(directory))
+            yield finding_about_file(violation, os.path.basename(directory))
 
 
 def _findings_of_files(
@@ -119,15 +119,15 @@ def _findings_of_file(
     fixer: FixFunction | None,
     data_by_file: Mapping[str, bytes],
 ) -> list[Finding]:
-    """The findings of one file in the order of its lines, without ignored findings and with the useless ignores."""
+    """The findings of one file, sorted by line, without ignored ones, and with those about ignore comments."""
     text = decode_text(definition.data)
     locator = Locator(text)
 
     def finding_of(violation: Violation) -> Finding:
-        finding = locate_at(violation, locator)
+        finding = located_finding(violation, locator)
         if fixer is None or not violation.rule.spec.fix:
             return finding
-        return finding.fixed_by(fixer(violation, finding.pointer, data_by_file))
+        return finding.with_fix(fixer(violation, finding.pointer, data_by_file))
 
     reported_violations = (
         violation
@@ -150,19 +150,19 @@ def _asks_for_misspelt(violation: Violation, message: Message | None) -> bool:
     return name in message.misspelt_by_owner.get(violation.location.pointer, ())
 
 
-def locate_file(violation: Violation, name: str) -> Finding:
+def finding_about_file(violation: Violation, name: str) -> Finding:
     """The finding about a whole file or directory; its fingerprint depends on the `name`, and not on the path."""
     return _finding(violation, Span(1, 1, 1, 1), "", name)
 
 
-def locate_at(violation: Violation, locator: Locator) -> Finding:
+def located_finding(violation: Violation, locator: Locator) -> Finding:
     """The finding of a violation, in the text of the `locator`. It points to the element if that lacks the property."""
     location = violation.location
     pointer = location.pointer
     if location.key:
         pointer_to_property = f"{pointer}/{location.key}"
         element = locator.node(pointer)
-        if locator.node(pointer_to_property) is not element:
+        if locator.node(pointer_to_property) is not element:  # as it is for a property that is missing
             pointer = pointer_to_property
     span = locator.line_span(*location.characters) if location.characters else locator.span(pointer)
     return _finding(violation, Span(*span), pointer, locator.named_pointer(pointer))
@@ -190,19 +190,19 @@ def _finding(violation: Violation, span: Span, pointer: str, place: str) -> Find
 
 
 def _at_reported_message(violation: Violation, reported_paths: set[str]) -> Violation:
-    """The violation; one of an RPC, at a file that is not reported, moves to the message of the RPC that is."""
+    """The violation; one by an RPC, located in a file that is not reported, moves to the RPC's reported message."""
     location = violation.location
     if location.file in reported_paths or not isinstance(violation.element, Rpc):
         return violation
     for message in (violation.element.request, violation.element.response):
         if message and message.file in reported_paths:
             key = location.key if location.key in message.properties else "name"
-            return replace(violation, location=location_of(message, key), instead="")
+            return replace(violation, location=location_of(message, key), instead="")  # which fits the other file only
     return violation
 
 
 def file_violations(definitions: Iterable[Definition], paths: set[str], rules: RuleSet) -> Iterator[Violation]:
-    """The violations of rules about the parts of single files, in those of the definitions that have the paths."""
+    """The violations of rules about problems, messages and parts of messages, in the definitions with these paths."""
     definitions = [definition for definition in definitions if definition.file in paths]
     messages = _messages(definitions)
     yield from rules.violations("problem", _problems(definitions, rules))

@@ -53,7 +53,8 @@ def apply_ignores(text: str, findings: list[Finding], rules: RuleSet) -> tuple[l
     remaining_findings = []
     used_ignores: set[tuple[Target, str]] = set()
     for finding in findings:
-        targets = [target for target in (None, finding.line) if finding.rule in ids_by_target.get(target, ())]
+        file_and_line = (None, finding.line)
+        targets = [target for target in file_and_line if finding.rule in ids_by_target.get(target, ())]
         used_ignores.update((target, finding.rule) for target in targets)
         if not targets:
             remaining_findings.append(finding)
@@ -99,8 +100,8 @@ def parse_suppressions(text: str) -> tuple[list[Suppression], list[Problem]]:
     if _MARK not in text:
         return [], []
     lines = Lines(text)
-    code = Lines(blank_comments(text.encode()).decode())  # the same lines, but not the same characters
-    code_lines = [code.line_of(match.start()) for match in _CODE_TO_LINE_END.finditer(code.text)]
+    code = Lines(blank_comments(text.encode()).decode())  # with the same lines as `text`
+    lines_with_code = [code.line_of(match.start()) for match in _CODE_TO_LINE_END.finditer(code.text)]
     suppressions: list[Suppression] = []
     problems: list[Problem] = []
     globs: set[str] = set()
@@ -108,7 +109,7 @@ def parse_suppressions(text: str) -> tuple[list[Suppression], list[Problem]]:
         if not comment.body.startswith(_MARK):
             continue
         try:
-            suppression = _read_comment(comment, lines.line_of(comment.start), code_lines)
+            suppression = _read_comment(comment, lines.line_of(comment.start), lines_with_code)
             globs.update(filter(is_glob, suppression.selectors))
             if len(globs) > DEFINITION_GLOBS:
                 raise _MalformedError(f"over {DEFINITION_GLOBS:,} selectors with wildcards in one file; name the rules")
@@ -118,8 +119,8 @@ def parse_suppressions(text: str) -> tuple[list[Suppression], list[Problem]]:
     return suppressions, problems
 
 
-def _read_comment(comment: Comment, line: int, code_lines: Sequence[int]) -> Suppression:
-    """The suppression in a comment on a line; `code_lines` are the lines with code. Raises _MalformedError."""
+def _read_comment(comment: Comment, line: int, lines_with_code: Sequence[int]) -> Suppression:
+    """The suppression in a comment at the number `line`; `lines_with_code` are numbers too. Raises _MalformedError."""
     directive = _DIRECTIVE.fullmatch(comment.body)
     word = directive["word"] if directive else ""
     if directive is None or word not in ("ignore", "ignore-file"):
@@ -134,10 +135,10 @@ def _read_comment(comment: Comment, line: int, code_lines: Sequence[int]) -> Sup
     if not arguments["reason"].strip().strip("-:, \t"):
         raise _MalformedError(f"{word} of {quoted(', '.join(selectors))} gives no reason; write one after the brackets")
     if word == "ignore-file":
-        if code_lines and code_lines[0] <= line:
+        if lines_with_code and lines_with_code[0] <= line:
             raise _MalformedError("ignore-file after the definition begins; write it at the top")
         return Suppression(selectors, None, comment.start, comment.end)
-    next_code = bisect_left(code_lines, line)
-    if next_code == len(code_lines):
+    next_index = bisect_left(lines_with_code, line)
+    if next_index == len(lines_with_code):
         raise _MalformedError("ignore at the end of the file, where nothing follows it")
-    return Suppression(selectors, code_lines[next_code], comment.start, comment.end)
+    return Suppression(selectors, lines_with_code[next_index], comment.start, comment.end)

@@ -17,7 +17,7 @@ GITLAB: Final[dict[Severity, str]] = {"error": "major", "warning": "minor", "inf
 
 
 def write_gitlab(report: Report, out: TextIO, *, color: bool) -> None:
-    """Write one JSON array, a finding a line."""
+    """Write a code quality report: a JSON array with a finding a line."""
     rows = (
         {
             "description": f"{finding.rule}: {printable(finding.summary)}",
@@ -55,12 +55,12 @@ def write_junit(report: Report, out: TextIO, *, color: bool) -> None:
 
 
 def _write_suite(path: str, findings: Sequence[Finding], report: Report, out: TextIO) -> None:
-    """Write the suite of a file; the path of a suite without a file is the name of the run."""
+    """Write the suite of a file; the findings without a file have the name of the run as their `path`."""
     suite = escape(path)
     tests = max(1, len(findings))
     failures = sum(finding.severity not in report.harmless for finding in findings)
     out.write(f'  <testsuite name="{suite}" tests="{tests}" failures="{failures}" errors="0" skipped="0">\n')
-    if not findings:
+    if not findings:  # one case, which passes
         out.write(f'    <testcase name="{escape(f"kiplint {report.command}")}" classname="{suite}"/>\n')
     for finding in findings:
         location = f"{path}:{finding.line}:{finding.column}"

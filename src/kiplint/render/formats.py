@@ -48,7 +48,7 @@ PAGE: Final = "html"
 
 
 def write(name: str, result: RunResult, out: TextIO, *, color: bool = False) -> None:
-    """Write a result in the format of that name, by the function of its command if that has one for the format."""
+    """Write a result in the format of that name, by the function that its `renderers` or else `FORMATS` name for it."""
     writer = result.renderers.get(name) or FORMATS[name].writer
     module, _, function = writer.partition(":")
     getattr(import_module(module), function)(result, out, color=color)

@@ -45,7 +45,7 @@ def annotation(finding: Finding, path: str) -> str:
     properties: dict[str, object] = {}
     if path:
         properties = {"file": path, "line": finding.line, "endLine": finding.end_line}
-        if finding.line == finding.end_line:
+        if finding.line == finding.end_line:  # GitHub takes columns only within one line
             properties |= {"col": finding.column, "endColumn": finding.end_column}
     properties["title"] = finding.rule
     text = ",".join(f"{name}={escape_property(str(value))}" for name, value in properties.items())
@@ -66,25 +66,25 @@ def escape_property(text: str) -> str:
 SUMMARY_LIMIT = 1 << 20
 """How many bytes GitHub accepts as the summary of one step."""
 
-CLOSING = 200
+NOTE_SIZE = 200
 """How many of them are reserved for the note about left-out lines."""
 
 
-def write_summary(report: Report, out: TextIO, most: int = SUMMARY_LIMIT) -> None:
-    """Write the verdict and the table as Markdown, as far as they fit into `most` bytes, and how much is left out."""
-    if most < CLOSING:
+def write_summary(report: Report, out: TextIO, max_bytes: int = SUMMARY_LIMIT) -> None:
+    """Write the verdict and the table as Markdown, as far as `max_bytes` allows, and how many lines are left out."""
+    if max_bytes < NOTE_SIZE:
         return
     text = io.StringIO()
     text.write(f"## kiplint {report.command}\n\n")
     if report.status == "error":
         text.write("Something could not be read.\n\n")
-    has_verdict = report.findings or report.headed  # which has the numbers
-    if not has_verdict:
+    has_verdict = report.findings or report.always_has_verdict
+    if not has_verdict:  # which would have the numbers
         text.write(f"{report.headline}.\n\n")
     write_in("markdown", report, text)
     lines = text.getvalue().splitlines(keepends=True)
     sizes = accumulate(len(line.encode()) for line in lines)
-    count = sum(size <= most - CLOSING for size in sizes)  # how many of the first lines fit
+    count = sum(size <= max_bytes - NOTE_SIZE for size in sizes)  # how many of the first lines fit
     out.writelines(lines[:count])
     if count < len(lines):
         omitted_lines = plural(len(lines) - count, "more line")
@@ -94,7 +94,7 @@ def write_summary(report: Report, out: TextIO, most: int = SUMMARY_LIMIT) -> Non
 
 
 def step_outputs(report: Report) -> str:
-    """The lines that set the outputs of the step: the counts, and how the run went."""
+    """The lines that set the outputs of the step: the counts of findings, and the status of the run."""
     counts = report.counts
     lines = [f"errors={counts['error']}", f"warnings={counts['warning']}", f"infos={counts['info']}"]
     return "\n".join([*lines, f"status={report.status}"]) + "\n"

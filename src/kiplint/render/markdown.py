@@ -32,9 +32,9 @@ def write_table(head: Sequence[str], rows: Iterable[Iterable[str]], out: TextIO)
 
 
 def inline(text: str) -> str:
-    """Text escaped for Markdown and HTML, on one line. GitHub makes no links or mentions of what is in it."""
+    """Text escaped for Markdown and HTML, on one line; GitHub links no people, issues, addresses or commits in it."""
     escaped = _LINK_START.sub(rf"\g<0>{_BREAK}", printable(text).translate(_ESCAPES))
-    return _COMMIT.sub(lambda match: _BREAK.join(wrap(match[0], 6)), escaped)
+    return _COMMIT.sub(lambda match: _BREAK.join(wrap(match[0], 6)), escaped)  # a link needs 7 digits
 
 
 def write_verdict(verdict: Verdict, out: TextIO) -> None:

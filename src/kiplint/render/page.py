@@ -143,7 +143,7 @@ def _template() -> Any:
 
 
 def _finalize(value: Any) -> Any:
-    return printable(value) if type(value) is str else value
+    return printable(value) if type(value) is str else value  # not `Markup`, which is a subclass of str
 
 
 def _hash(text: str) -> str:

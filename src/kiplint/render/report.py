@@ -27,7 +27,7 @@ WRITERS: Final = {"text": "text:write", "markdown": "text:write_markdown", PAGE:
 
 
 def written_by(command: str, *formats: str) -> Mapping[str, str]:
-    """The `renderers` of a command that has the usual functions for these formats."""
+    """The `renderers` of a command that has the functions of `WRITERS` for these formats in its own modules."""
     return {name: f"kiplint.commands.{command}.{WRITERS[name]}" for name in formats}
 
 
@@ -65,7 +65,7 @@ def set_titles(*names: str) -> list[str]:
 
 
 def _shared_items(rows: Sequence[Sequence[str]]) -> int:
-    """How many items all rows have in common at their start; at least one item of each row is not counted."""
+    """How many items all rows have in common at their start, without the last item of the shortest row."""
     most = min(len(row) for row in rows) - 1
     for index in range(most):
         if len({row[index] for row in rows}) > 1:
@@ -142,7 +142,7 @@ class Report(RunResult, frozen=True):
 
     unparsable_are = "not compared"
 
-    headed: ClassVar[bool] = False
+    always_has_verdict: ClassVar[bool] = False
     """Whether the Markdown begins with the verdict also when there are no findings."""
 
     @property
@@ -250,8 +250,8 @@ def rank(findings: Iterable[AnyFinding]) -> list[AnyFinding]:
 
 
 def at_least(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:
-    """The findings that are at least as severe as `fail_on`; none for `never`. Raises UsageError for another level."""
+    """The findings that are at least as severe as `fail_on`; none for `never`. Raises UsageError for any other word."""
     if fail_on not in get_args(FailOn):
         raise UsageError(f"fail_on: {printable(fail_on)} is not one of {', '.join(get_args(FailOn))}")
-    failing = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    return tuple(finding for finding in findings if finding.severity in failing)
+    failing_severities = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    return tuple(finding for finding in findings if finding.severity in failing_severities)

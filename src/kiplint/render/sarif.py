@@ -92,7 +92,7 @@ def _results(report: Report, rule_ids: Sequence[str]) -> Iterator[dict[str, Any]
 
 
 def _fixes(report: Report, finding: Finding) -> dict[str, Any]:
-    """The property `fixes` of a result, if the finding has a fix and the text of each file that it changes is there."""
+    """The property `fixes` of a result; empty unless the finding has a fix, and `sources` each file that it changes."""
     fix = finding.fix
     if fix is None or not all(edit.path in report.sources for edit in fix.edits):
         return {}
@@ -133,5 +133,5 @@ def uri(path: str) -> str:
 
 
 def message_text(text: str) -> str:
-    """Text as a plain message, in which `[text](target)` would be a link."""
+    """Text as a plain message: `](` is escaped, because a message may have links such as `[text](target)`."""
     return printable(text).replace("](", "\\](")

@@ -29,12 +29,12 @@ def paint(text: str, code: str, color: bool) -> str:
 
 
 def width_of(out: TextIO) -> int | None:
-    """The columns of the terminal that `out` writes to; None where it is not a terminal, which has no end."""
+    """The number of columns of the terminal that `out` writes to; None if it is no terminal, and nothing is wrapped."""
     return get_terminal_size().columns if out.isatty() else None
 
 
 def title(text: str, color: bool) -> str:
-    """A heading."""
+    """A text as a heading, which is bold."""
     return paint(printable(text), BOLD, color)
 
 
@@ -45,9 +45,9 @@ def table(
     width: int | None = None,
     *,
     indent: str = "  ",
-    code: str = DIM,
+    head_code: str = DIM,
 ) -> list[str]:
-    """The lines of a table, columns two blanks apart; an empty head is left out, `code` is its colour.
+    """The lines of a table, columns two blanks apart; an empty head is left out, `head_code` is its colour.
 
     In a `width` that is too small, the last column is wrapped, or stands below its row where it is too narrow for its
     longest word. No word is broken.
@@ -56,7 +56,7 @@ def table(
     if not cells:
         return []
     if head:
-        cells.insert(0, [(printable(label), code) for label in head])
+        cells.insert(0, [(printable(label), head_code) for label in head])
     widths = [max(len(text) for text, _ in column) for column in zip(*cells, strict=True)]
     start_of_last = len(indent) + sum(column_width + 2 for column_width in widths[:-1])
     words_of_last = [word for *_, (text, _) in cells for word in text.split()]
@@ -69,10 +69,10 @@ def table(
             blanks = " " * (column_width - len(text) + 2)
             plain_row += text + blanks
             painted_row += paint(text, cell_code, color) + blanks
-        last_lines = _fold(last_text, None if width is None else width - len(margin))
+        last_lines = _wrapped(last_text, None if width is None else width - len(margin))
         if is_last_below:
-            row_lines = _fold(plain_row.rstrip(), width, margin)
-            lines += row_lines if len(row_lines) > 1 else [painted_row.rstrip()]
+            row_lines = _wrapped(plain_row.rstrip(), width, margin)
+            lines += row_lines if len(row_lines) > 1 else [painted_row.rstrip()]  # a wrapped row has no colours
         else:
             lines.append((painted_row + paint(last_lines[0], last_code, color)).rstrip())
             last_lines = last_lines[1:]
@@ -80,28 +80,28 @@ def table(
     return lines
 
 
-def _fold(text: str, width: int | None, indent: str = "") -> list[str]:
-    """The lines of a text, at least one, in a width that only a longer word exceeds; all but the first are indented."""
+def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
+    """The lines of a text, at least one, at most `width` or one word long; all but the first have the `indent`."""
     if width is None or len(text) <= width:
         return [text]
     return wrap(text, max(width, 1), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def fold(text: str, width: int | None, color: bool = False, code: str = "") -> list[str]:
-    """The lines of a text that fit into the width, each in the colour; those after the first are indented by four more.
+    """The lines of a text, wrapped to the width, each in the colour; lines after the first are indented by four more.
 
     No word is broken.
     """
     plain = printable(text)
     indent = " " * (len(plain) - len(plain.lstrip()) + 4)
-    return [paint(line, code, color) for line in _fold(plain, width, indent)]
+    return [paint(line, code, color) for line in _wrapped(plain, width, indent)]
 
 
 def paragraph(items: Iterable[str], indent: str = "  ", width: int | None = None) -> list[str]:
-    """The lines of items with commas between them, at most `WIDTH` long; no item is broken."""
+    """The lines of items with commas between them, wrapped to `WIDTH` or a smaller `width`; no item is broken."""
     no_break = "\N{NO-BREAK SPACE}"
     text = indent + ", ".join(printable(item).replace(" ", no_break) for item in items)
-    return [line.replace(no_break, " ") for line in _fold(text, min(WIDTH, width or WIDTH), indent)]
+    return [line.replace(no_break, " ") for line in _wrapped(text, min(WIDTH, width or WIDTH), indent)]
 
 
 def verdict_lines(verdict: Verdict, width: int | None, color: bool) -> list[str]:

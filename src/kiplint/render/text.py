@@ -35,7 +35,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         with_excerpt, others = with_excerpt[:MOST_ON_TERMINAL], with_excerpt[MOST_ON_TERMINAL:] + others
     for finding in with_excerpt:
         out.write(excerpt(finding, report.sources.get(finding.path), color, width) + "\n")
-    write_rows(others, out, color=color)
+    write_finding_rows(others, out, color=color)
     if report.findings:
         files = f"{plural(report.files, 'file')}{report.omissions}"
         hint = " `kiplint explain RULE` explains a rule." if findings else ""
@@ -61,7 +61,7 @@ def split_for_excerpts(
     return serious_findings, [finding for finding in findings if not is_serious(finding)]
 
 
-def write_rows(findings: Sequence[Finding], out: TextIO, *, color: bool) -> None:
+def write_finding_rows(findings: Sequence[Finding], out: TextIO, *, color: bool) -> None:
     """Write `path:line:column: severity[rule]: message` for each finding, and an empty line below them."""
     width = width_of(out)
     for finding in findings:
@@ -84,7 +84,7 @@ def write_concise(report: Report, out: TextIO, *, color: bool) -> None:
 def excerpt(finding: Finding, source: bytes | None, color: bool, width: int | None = None) -> str:
     """A finding with the line that it is on, cut around the finding to what fits into `width` columns.
 
-    `source` is the file; None for a finding about a directory.
+    `source` is the content of the file; None for a finding about a directory.
     """
     margin = " " * len(str(finding.line))
     arrow, bar = paint("-->", BLUE, color), paint("|", BLUE, color)
@@ -94,8 +94,8 @@ def excerpt(finding: Finding, source: bytes | None, color: bool, width: int | No
         rows.append(path)
     else:
         end_column = finding.end_column if finding.end_line == finding.line else None
-        most = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
-        text, marks = _cut_line(lines_of(source).line(finding.line), finding.column, end_column, most)
+        max_length = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
+        text, marks = _cut_line(lines_of(source).line(finding.line), finding.column, end_column, max_length)
         rows += [
             f"{path}:{finding.line}:{finding.column}",
             f"{margin} {bar}",
@@ -119,7 +119,7 @@ def _headline(finding: Finding, width: int | None, color: bool) -> list[str]:
 
 
 def _labelled(label: str, text: str, code: str, width: int | None, color: bool) -> list[str]:
-    """A plain label and a text in the colour `code` behind it, in lines that fit into the width."""
+    """A label without colour and behind it a text in the colour `code`, wrapped to the width."""
     lines: list[str] = []
     for line in fold(f"{label}{text}", width):
         indent = line[: len(line) - len(line.lstrip())]
@@ -136,17 +136,18 @@ def _fix_mark(finding: Finding) -> str:
     return FIX_MARKS[finding.fix.applicability] if finding.fix else ""
 
 
-def _cut_line(line: str, column: int, end_column: int | None, most: int) -> tuple[str, str]:
-    """At most so many characters of a line, and a line of `^` for below them, which mark the columns of a finding.
+def _cut_line(line: str, column: int, end_column: int | None, max_length: int) -> tuple[str, str]:
+    """At most `max_length` characters of a line around a finding, and blanks and `^` to mark the finding below them.
 
-    Columns are 1-based, the end exclusive; None for a finding that goes on in the next line.
+    Columns are 1-based, the end exclusive; `end_column` is None for a finding that goes on in the next line.
     """
     finding_start = column - 1
     finding_end = len(line) if end_column is None else min(len(line), max(column, end_column - 1))
-    length = most if len(line) <= most or most == WIDEST else most - 8  # for the dots on both sides
-    characters_before = min(20, length // 4)
-    part_start = max(0, min(finding_start - characters_before, len(line) - length))
-    part_end = part_start + length
+    needs_room_for_dots = len(line) > max_length and max_length != WIDEST  # which does not count the dots
+    part_length = max_length - len("... " + " ...") if needs_room_for_dots else max_length
+    characters_before = min(20, part_length // 4)
+    part_start = max(0, min(finding_start - characters_before, len(line) - part_length))
+    part_end = part_start + part_length
 
     part = printable(line[part_start:part_end], as_sign)
     dots_before = "... " if part_start else ""

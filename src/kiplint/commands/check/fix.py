@@ -122,7 +122,7 @@ def without_refused_fixes(schemas: SchemaFiles, result: Result, check: Check, ch
     )
     refused_fingerprints = {finding.fingerprint for finding, _ in fixed_set.refusals}
     result.findings = [
-        finding.fixed_by(None) if finding.fingerprint in refused_fingerprints else finding
+        finding.with_fix(None) if finding.fingerprint in refused_fingerprints else finding
         for finding in result.findings
     ]
     return result
@@ -145,6 +145,6 @@ def _without_fixes(findings: Sequence[Finding], counts_to_leave: Mapping[str, in
     """The findings; as many of each fingerprint as `counts_to_leave` says have lost their fix."""
     are_to_leave = are_among(findings, counts_to_leave)
     return [
-        finding.fixed_by(None) if is_to_leave else finding
+        finding.with_fix(None) if is_to_leave else finding
         for finding, is_to_leave in zip(findings, are_to_leave, strict=True)
     ]

@@ -14,7 +14,7 @@ from kiplint.engine.config import FILES, Config, read_config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Location, Violation
 from kiplint.engine.rule import Rule, RuleSpec
-from kiplint.engine.run import locate_file
+from kiplint.engine.run import finding_about_file
 from kiplint.limits import BASELINE_BYTES, TEXT_BYTES
 from kiplint.sources.disk import show_path
 from kiplint.sources.git import LINK, SUBMODULE, TreeEntry, is_revision, is_unborn, open_repository, work_tree_of
@@ -183,7 +183,7 @@ def changed_configuration(base: RevisionFiles | None, paths: Iterable[str], trus
         effect = "which this review trusts" if trusts_head else f"so this review goes by {base.revision}"
         message = f"the change sets other values than {base.revision} has, {effect}"
         name = show_path(path)
-        yield locate_file(Violation(CONFIGURATION_CHANGED, "warning", message, Location(name), None), name)
+        yield finding_about_file(Violation(CONFIGURATION_CHANGED, "warning", message, Location(name), None), name)
 
 
 def _directories_up(path: str, top: str) -> Iterator[str]:

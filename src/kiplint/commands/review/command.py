@@ -196,7 +196,7 @@ class ReviewResult(Report, frozen=True):
 
     command = "review"
     renderers = written_by("review", "text", "markdown")
-    headed = True
+    always_has_verdict = True
 
     def is_listed(self, finding: Finding) -> bool:
         """Whether text lists a finding: also an info about a change that breaks something."""
@@ -456,4 +456,4 @@ def _entry(group: Sequence[Item]) -> Entry:
         breaks=min((change.breaks for change in changes), key=BREAKS.index, default="none"),
         also=tuple(Also(finding.rule, finding.message, finding.path, finding.line) for finding, _ in others),
         changes=changes,
-    ).fixed_by(fixes[0] if fixes else None)
+    ).with_fix(fixes[0] if fixes else None)

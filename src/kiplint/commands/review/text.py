@@ -13,8 +13,7 @@ from kiplint.compat.rollout import in_words
 from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import fold, title, width_of
-from kiplint.render.text import excerpt, split_for_excerpts, write_fix_hints
-from kiplint.render.text import write_rows as write_finding_rows
+from kiplint.render.text import excerpt, split_for_excerpts, write_finding_rows, write_fix_hints
 from kiplint.text.words import plural
 
 MOST_ENTRIES: Final = 20
