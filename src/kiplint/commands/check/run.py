@@ -206,7 +206,7 @@ def _baseline(options: CheckOptions) -> BaselineFile | None:
         path = os.path.join(configuration.base, configuration.config.baseline)
         relative_path = os.path.relpath(path)
         shown_path = path if relative_path.startswith("..") else relative_path
-        return BaselineFile(shown_path, is_updated, tree=configuration.base, files=configuration.files)
+        return BaselineFile(shown_path, is_updated, config_folder=configuration.base, files=configuration.files)
     if is_updated:
         raise UsageError("--update-baseline writes a baseline: name it by --baseline FILE")
     return None
