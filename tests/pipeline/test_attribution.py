@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from kiplint.pipeline.attribution import Release, ReleaseBase, find_releases
+from kiplint.pipeline.attribution import Bases, Release, find_releases
 
 RELEASES = [Release(0, "tags", "1.0", 10, "a"), Release(1, "tags", "2.0", 20, "b")]
-BASES = {
-    "main": dict(zip(RELEASES, (ReleaseBase(3, 0), ReleaseBase(6, 4)), strict=True)),
-    "tags": dict(zip(RELEASES, (ReleaseBase(0, 0), ReleaseBase(1, 1)), strict=True)),
-    "other": dict.fromkeys(RELEASES, ReleaseBase(None, 0)),
+BASES: dict[str, Bases] = {
+    "main": dict(zip(RELEASES, (3, 6), strict=True)),
+    "tags": dict(zip(RELEASES, (0, 1), strict=True)),
+    "other": dict.fromkeys(RELEASES),
 }
 SPAN = {"what": "finding", "key": "k", "lineage": "main", "fixed_position": None, "fixed_release": None}
 

@@ -12,8 +12,8 @@ from kiplint.sources.cleanup import close
 from kiplint.sources.git import open_repository
 from kiplint.sources.schema_files import SourceError
 
-DESCENDS, PICKED, ELSE = 1, 2, 3
-"""How a release can have a span: it descends from it, it can have picked it later, or neither is certain."""
+DESCENDS, PICKED, UNCERTAIN = 1, 2, 3
+"""How a release can have a span: it descends from its beginning, it can have cherry-picked it, or that is uncertain."""
 
 
 class Release(NamedTuple):
@@ -26,19 +26,8 @@ class Release(NamedTuple):
     commit: str
 
 
-class ReleaseBase(NamedTuple):
-    """What a release descends from on a line of history.
-
-    `position` is the last position that it descends from, None where it descends from none. `first_new` is the first
-    position that the release before it does not descend from, 0 for the first release.
-    """
-
-    position: int | None
-    first_new: int
-
-
-Bases = Mapping[Release, ReleaseBase]
-"""What each release descends from on one line of history."""
+Bases = Mapping[Release, int | None]
+"""The last position on one line of history that each release descends from, None where it descends from none."""
 
 
 def attribute(locations: Mapping[tuple[str, str], str], spans: Sequence[Row], history: Sequence[Row]) -> Iterator[Row]:
@@ -60,7 +49,7 @@ def attribute(locations: Mapping[tuple[str, str], str], spans: Sequence[Row], hi
         yield {
             **span,
             "open": None if is_change else span["fixed_position"] is None,
-            "before_first_release": is_unreleased_change and _is_before(span, releases, bases[span["lineage"]]),
+            "before_first_release": is_unreleased_change and _precedes_releases(span, releases, bases[span["lineage"]]),
             **release_columns.get(index, no_release),
         }
 
@@ -68,7 +57,7 @@ def attribute(locations: Mapping[tuple[str, str], str], spans: Sequence[Row], hi
 def find_bases(
     locations: Mapping[tuple[str, str], str], history: Iterable[Row], releases: Sequence[Release]
 ) -> dict[str, Bases]:
-    """By line and release: what the release descends from on the line, as git tells where the repository is there."""
+    """The bases of the releases on each line, by its name, as far as git can read the repositories of the releases."""
     positions: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)  # by source and lineage, then by commit
     for row in history:
         positions[row["source"], row["lineage"]][row["commit"]] = row["position"]
@@ -88,26 +77,20 @@ def find_bases(
 def _bases_on(
     lineage: str, positions: Mapping[str, int], ancestry: Iterable[Sequence[str]], releases: Iterable[Release]
 ) -> Bases:
-    """What each release descends from on one line.
+    """The bases of the releases on one line. A release of the line itself is its own base.
 
-    `positions` are those of the commits of the line. `ancestry` has lists of the id of a commit and those of its
-    parents, each after the lists of the parents. A release of the line itself is its own base.
+    `positions` are those of the commits of the line. `ancestry` has a list for each commit, parents before children:
+    its id, and then those of its parents.
     """
-    last_positions = dict(positions)  # by commit: the last position that it descends from
+    last_positions = dict(positions)  # by commit, for all commits: the last position on the line that it descends from
     for commit, *parents in ancestry:
         candidates = [last_positions[ancestor] for ancestor in (commit, *parents) if ancestor in last_positions]
         if candidates:
             last_positions[commit] = max(candidates)
-    bases: dict[Release, ReleaseBase] = {}
-    first_new: dict[str, int] = defaultdict(int)  # by line of releases
-    for release in releases:
-        if release.lineage == lineage:
-            bases[release] = ReleaseBase(release.position, release.position)
-            continue
-        position = last_positions.get(release.commit)
-        bases[release] = ReleaseBase(position, first_new[release.lineage])
-        first_new[release.lineage] = 0 if position is None else position + 1
-    return bases
+    return {
+        release: release.position if release.lineage == lineage else last_positions.get(release.commit)
+        for release in releases
+    }
 
 
 def find_releases(spans: Sequence[Row], releases: Sequence[Release], bases: Mapping[str, Bases]) -> dict[int, Row]:
@@ -124,10 +107,10 @@ def find_releases(spans: Sequence[Row], releases: Sequence[Release], bases: Mapp
 def _releases_of_key(
     spans: Mapping[int, Row], releases: Sequence[Release], bases: Mapping[str, Bases]
 ) -> dict[int, Row]:
-    """The release columns of the spans of one finding or change, by their index.
+    """The release columns of the spans of one finding or change, by the index of the span.
 
-    A release has the finding or change if a span of its own line covers it. Which of the spans of another line is the
-    same one, is told by the likeliest `_rank`.
+    A span of the release's own line says whether a release has the finding or change. On each line, it has that from
+    the span with the least `_rank`, whose `first_release` is the first of such releases.
     """
     spans_by_line: dict[str, dict[int, Row]] = defaultdict(dict)
     for index, span in spans.items():
@@ -140,44 +123,45 @@ def _releases_of_key(
             ranks = {index: _rank(span, release, base) for index, span in line_spans.items()}
             candidates = [(rank, index) for index, rank in ranks.items() if rank is not None]
             if candidates:
-                _, likeliest = min(candidates)
-                release_columns.setdefault(likeliest, columns)  # the first release counts
+                _, likeliest_index = min(candidates)
+                release_columns.setdefault(likeliest_index, columns)
     return release_columns
 
 
 def _releases_with(spans: Iterable[Row], releases: Iterable[Release]) -> Iterator[tuple[Release, Row]]:
-    """The releases, in order, that have one of the spans on their own line, each with this span."""
+    """The releases, in order, that a span of their own line covers, each with this span."""
     for release in releases:
         for span in spans:
             if span["lineage"] != release.lineage:
                 continue
             begin, end = span["introduced_position"], span["fixed_position"]
-            lasts = span["what"] == "finding" and begin < release.position and (end is None or release.position < end)
-            if begin == release.position or lasts:
+            # A finding lasts until it is fixed, but only one release makes a change.
+            lasts = span["what"] == "finding" and (end is None or release.position < end)
+            if begin == release.position or (begin < release.position and lasts):
                 yield release, span
 
 
-def _rank(span: Row, release: Release, base: ReleaseBase) -> tuple[int, int] | None:
-    """How likely a release has its finding or change from a span of another line: the least rank is the likeliest.
+def _rank(span: Row, release: Release, base: int | None) -> tuple[int, int] | None:
+    """How likely a release has its finding or change from a span of a line: the least rank is the likeliest.
 
-    None where it cannot. `(DESCENDS, -7)`, which begins at position 7, comes before `(DESCENDS, -3)` and `(PICKED, 9)`.
+    None where it cannot. Of spans that it descends from, the newest is the likeliest: `(DESCENDS, -7)`, which begins at
+    position 7, comes before `(DESCENDS, -3)`. Of spans that it can have picked, it is the oldest.
     """
     begin, end = span["introduced_position"], span["fixed_position"]
-    if base.position is not None and begin <= base.position:
-        is_new_change = span["what"] == "change" and begin >= base.first_new
-        is_open_finding = span["what"] == "finding" and (end is None or end > base.position)
-        return (DESCENDS if is_new_change or is_open_finding else ELSE), -begin
+    if base is not None and begin <= base:
+        is_fixed = end is not None and end <= base
+        return (UNCERTAIN if is_fixed else DESCENDS), -begin
     if span["introduced_time"] > release.time:
         return None
-    return (ELSE, -begin) if base.position is None else (PICKED, begin)
+    return (UNCERTAIN, -begin) if base is None else (PICKED, begin)
 
 
-def _is_before(change: Row, releases: Sequence[Release], bases: Bases) -> bool:
-    """Whether a change came before the first release: by position where this descends from the line, else by time."""
+def _precedes_releases(change: Row, releases: Sequence[Release], bases: Bases) -> bool:
+    """Whether a change came before the first release: by position if that descends from the line, else by time."""
     if not releases:
         return False
-    first = releases[0]
-    base = bases[first].position
+    first_release = releases[0]
+    base = bases[first_release]
     if base is None:
-        return bool(change["introduced_time"] <= first.time)
+        return bool(change["introduced_time"] <= first_release.time)
     return bool(change["introduced_position"] <= base)
