@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.pipeline.commits import Revision, read_folders, read_message, revisions
+from kiplint.pipeline.commits import Revision, read_folders, revisions
 from kiplint.sources.git import open_repository
 from kiplint.sources.schema_files import SourceError
 
@@ -23,9 +23,13 @@ from kiplint.sources.schema_files import SourceError
         ("\n\n", None, ()),
     ],
 )
-def test_numbers(message: str, request_number: int | None, kips: tuple[str, ...]) -> None:
+def test_numbers(message: str, request_number: int | None, kips: tuple[str, ...], tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "main", tmp_path], check=True)
+    text = f"commit refs/heads/main\ncommitter T <t@example.com> 1 +0000\ndata {len(message)}\n{message}\n"
+    subprocess.run(["git", "-C", tmp_path, "fast-import", "--quiet"], input=text.encode(), check=True)
+    (commit,) = revisions(open_repository(str(tmp_path)), "main")
     subject = message.partition("\n")[0]
-    assert read_message(message) == {"subject": subject, "pull_request": request_number, "kips": kips}
+    assert (commit.subject, commit.pull_request, commit.kips) == (subject, request_number, kips)
 
 
 def test_of_a_repository(tmp_path: Path) -> None:
@@ -80,8 +84,8 @@ def test_each_tree_is_as_git_lists_it(repository: Path) -> None:
         names = objects.run("ls-tree", "-r", "-z", revision.git_tree).split("\0")[:-1]
         entries = [name.split("\t") for name in names if name.startswith("100")]
         before, files = files, {(path, mode.split()[2]) for mode, path in entries if path.endswith(".json")}
-        folders = read_folders(objects, revision.git_tree)
-        actual = {(f"{path}/{name}".lstrip("/"), blob) for path, names in folders for name, blob in names}
+        folders = read_folders(objects, revision.git_tree).items()
+        actual = {(f"{path}/{name}".lstrip("/"), blob) for path, ids in folders for name, blob in ids.items()}
         assert actual == {file for file in files if file[0][0] != "."}, f"seed {SEED}"
         assert revision.has_changes or files == before
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from kiplint.pipeline.rows import escape_non_utf8
 from kiplint.sources.git import FILE, Objects, version_key
@@ -38,10 +38,6 @@ class Revision(NamedTuple):
     has_changes: bool = True
 
 
-FilesByFolder = list[tuple[str, list[tuple[str, str]]]]
-"""The paths of folders, each with the names of its JSON files and the ids of their blobs."""
-
-
 def is_of_tags(lineage: str) -> bool:
     """Whether a line of history has the tags of a repository (`tags`, `tags=GLOB`), not the commits of a branch."""
     return lineage == "tags" or lineage.startswith("tags=")
@@ -56,9 +52,9 @@ def revisions(objects: Objects, lineage: str) -> list[Revision]:
         _, _, glob = lineage.partition("=")
         return _releases(objects, glob)
     newest = tip(objects, lineage)
-    changes = {*objects.run("rev-list", "--first-parent", newest, "--", "*.json").split()}
+    changing_ids = {*objects.run("rev-list", "--first-parent", newest, "--", "*.json").split()}  # none if git fails
     commits = _commits(objects, "--first-parent", "--reverse", newest)
-    return [revision._replace(has_changes=not changes or revision.commit in changes) for revision in commits]
+    return [commit._replace(has_changes=not changing_ids or commit.commit in changing_ids) for commit in commits]
 
 
 def tip(objects: Objects, branch: str) -> str:
@@ -71,7 +67,7 @@ def tip(objects: Objects, branch: str) -> str:
 
 
 def _releases(objects: Objects, glob: str) -> list[Revision]:
-    """The revisions of the tags that have a version and match a glob, or if it is empty, of those of final releases."""
+    """The revisions of tags with a version: of those that match the glob, or of final releases where it is empty."""
     commit_id = "%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"
     refs = objects.run("for-each-ref", f"--format={commit_id} %(refname:strip=2)", "refs/tags").splitlines()
     tagged_commits = _commits(objects, "--no-walk=unsorted", "--tags") if refs else ()
@@ -80,8 +76,8 @@ def _releases(objects: Objects, glob: str) -> list[Revision]:
     for ref in refs:
         commit, tag = ref.split(" ", 1)
         has_version = bool(version_key(tag)[0])
-        is_meant = fnmatchcase(tag, glob) if glob else not _PRERELEASE.search(tag)
-        if commit in commits and has_version and is_meant:
+        is_selected = fnmatchcase(tag, glob) if glob else not _PRERELEASE.search(tag)
+        if commit in commits and has_version and is_selected:
             releases.append(commits[commit]._replace(release=escape_non_utf8(tag)))
     if not releases:
         what = f"no tag with a version like {glob}" if glob else "no release"
@@ -97,22 +93,15 @@ def _commits(objects: Objects, *arguments: str) -> Iterator[Revision]:
     for record in output.split("\0")[:-1]:
         _, ids, parents, author, message = record.lstrip("\n").split("\n", 4)  # the first line is `commit ID`
         commit, tree, time = ids.split()
-        yield Revision(commit, tree, int(time), author, tuple(parents.split()), **read_message(message))
+        subject = message.strip().partition("\n")[0].strip()
+        request = _PULL_REQUEST.search(subject)
+        pull_request = int(request[1] or request[2]) if request else None
+        kips = tuple(dict.fromkeys(f"KIP-{int(number)}" for number in _KIP.findall(message)))
+        yield Revision(commit, tree, int(time), author, tuple(parents.split()), subject, pull_request, kips)
 
 
-def read_message(message: str) -> dict[str, Any]:
-    """What the message of a commit says: `subject`, `pull_request` and `kips`, as a Revision has them."""
-    subject = message.strip().partition("\n")[0].strip()
-    request = _PULL_REQUEST.search(subject)
-    return {
-        "subject": subject,
-        "pull_request": int(request[1] or request[2]) if request else None,
-        "kips": tuple(dict.fromkeys(f"KIP-{int(number)}" for number in _KIP.findall(message))),
-    }
-
-
-def read_folders(objects: Objects, tree: str) -> FilesByFolder:
-    """The folders of a tree that have JSON files. Raises SourceError for damage and for too large a tree."""
+def read_folders(objects: Objects, tree: str) -> dict[str, dict[str, str]]:
+    """The JSON files of a tree as folder to name to blob. Raises SourceError for damage and for too large a tree."""
     entries = objects.entries(tree, objects.where)
     files = {entry.path: entry.id for entry in entries if entry.mode.startswith(FILE) and entry.path.endswith(".json")}
-    return [(folder, sorted(ids.items())) for folder, ids in sorted(by_folder(files).items())]
+    return by_folder(files)

@@ -8,24 +8,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha1
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.commits import FilesByFolder, is_of_tags, read_folders, revisions, tip
+from kiplint.pipeline.commits import is_of_tags, read_folders, revisions, tip
 from kiplint.pipeline.rows import Row, escape_non_utf8
+from kiplint.pipeline.tables import TABLES
 from kiplint.sources.cleanup import close
 from kiplint.sources.git import GitObject, open_repository
 from kiplint.sources.schema_files import SourceError, kind_of
 from kiplint.text.show import printable
 
-HISTORY: Final = """
-    source STRING, lineage STRING, location STRING, position INT, commit STRING, time TIMESTAMP,
-    release STRING, git_tree STRING, root STRING, author STRING, subject STRING, parents ARRAY<STRING>,
-    pull_request INT, kips ARRAY<STRING>, problem STRING,
+HISTORY: Final = f"""{TABLES["revisions"].replace(" NOT NULL", "")}, location STRING, problem STRING,
     sets ARRAY<STRUCT<directory: STRING, tree: STRING, files: ARRAY<STRUCT<name: STRING, blob: STRING>>>>"""
 """A row for each revision of a line, or one with a `problem` where the line cannot be read.
 
-`sets` is null where the lake or an earlier row has the root, and `files` where it has the tree.
+`sets` is null where the lake or an earlier row has the root, and `files` where an earlier row has the tree.
 """
 BLOBS_PER_REQUEST: Final = 500
 LATEST_TIME: Final = 253_402_300_799
@@ -79,7 +77,7 @@ def with_state(line: Line) -> Line:
 
 
 def read_histories(lines: Iterable[Row]) -> Iterator[Row]:
-    """The rows of `HISTORY` of lines, each with `lake_roots`: structs of the `git_tree` and `root` of old revisions."""
+    """The rows of `HISTORY` of lines, whose `lake_roots` have the `git_tree` and `root` of revisions in the lake."""
     for line in lines:
         key = {name: line[name] for name in ("source", "lineage", "location")}
         try:
@@ -92,7 +90,7 @@ def read_histories(lines: Iterable[Row]) -> Iterator[Row]:
 
 
 def _history(line: Row) -> Iterator[Row]:
-    """The rows of `HISTORY` of one line. Git lists only trees that the lake lacks and that have other JSON files."""
+    """The rows of `HISTORY` of one line. Git lists only trees that the lake lacks and whose JSON files have changed."""
     objects = open_repository(line["location"])
     roots = {row["git_tree"]: row["root"] for row in line["lake_roots"] or ()}
     known_ids = {*roots.values()}
@@ -115,13 +113,14 @@ def _history(line: Row) -> Iterator[Row]:
         }
 
 
-def _root_and_sets(folders: FilesByFolder, known_ids: set[str]) -> tuple[str, list[dict[str, Any]] | None]:
+def _root_and_sets(folders: dict[str, dict[str, str]], known_ids: set[str]) -> tuple[str, list[Row] | None]:
     """The root of a revision, and its `sets` as a row of `HISTORY` has them: None where the root is in `known_ids`.
 
-    These are the roots and trees of earlier rows and of the lake; the root and the trees of this revision are added.
+    `known_ids` has the roots of the lake, and the roots and trees of earlier rows; this adds those of this revision.
     """
-    sets: list[dict[str, Any]] = []
-    for path, named_blobs in folders:
+    sets: list[Row] = []
+    for path, blobs in sorted(folders.items()):
+        named_blobs = sorted(blobs.items())
         tree = _digest(tuple(named_blobs))
         files = None
         if tree not in known_ids:
