@@ -30,8 +30,8 @@ Content = dict[str, list[tuple[Any, ...]]]
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session of all tests."""
-    warehouse = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
-    with open_session(MASTER, "", warehouse) as session:
+    warehouse = tmp_path_factory.mktemp("warehouse")
+    with open_session(MASTER, "", [f"spark.sql.warehouse.dir={warehouse}"]) as session:
         yield session
 
 

@@ -18,7 +18,8 @@ from kiplint.engine.run import Scopes, scopes_of
 class Rules(NamedTuple):
     """The rules of a run.
 
-    The `id` is a digest of the rules and of kiplint's version. `pickled` is a pickle of the two lists of a RuleSet.
+    The `id` is a digest of the rules and of kiplint's version. `pickled` is a pickle of the two lists of a RuleSet, the
+    rules that run and all rules.
     """
 
     id: str
@@ -33,13 +34,8 @@ class Rules(NamedTuple):
         return cls(digest, pickle.dumps((rules.rules, rules.all_rules)))
 
     @property
+    @cache  # noqa: B019
     def scopes(self) -> Scopes:
         """The rules by their scope, unpickled once in each process."""
-        return _unpickle(self.pickled)
-
-
-@cache
-def _unpickle(pickled: bytes) -> Scopes:
-    """The rules by their scope, from `Rules.pickled`."""
-    rules, all_rules = pickle.loads(pickled)
-    return scopes_of(RuleSet(rules, all_rules))
+        rules, all_rules = pickle.loads(self.pickled)
+        return scopes_of(RuleSet(rules, all_rules))

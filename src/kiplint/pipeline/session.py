@@ -60,11 +60,16 @@ _CAUSE: Final = re.compile(r"^Caused by: (?:[\w.$]+: )*(.+)$", re.MULTILINE)
 
 
 @contextmanager
-def open_session(master: str, remote: str, conf: Mapping[str, str]) -> Iterator[SparkSession]:
-    """A session on a master, by default this machine, or on a Spark Connect server, with settings by their names.
+def open_session(master: str, remote: str, settings: Sequence[str]) -> Iterator[SparkSession]:
+    """A session on a master, by default this machine, or on a Spark Connect server; it is stopped at the end.
 
-    It is stopped at the end. Raises UsageError when Spark does not start.
+    `settings` are such as `spark.driver.memory=4g`. Raises UsageError for one without an equals sign, and when Spark
+    does not start.
     """
+    for setting in settings:
+        if "=" not in setting:
+            raise UsageError(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g, not {setting}")
+    conf = dict(setting.split("=", 1) for setting in settings)
     logging.getLogger().addHandler(logging.NullHandler())  # else Py4J prints errors that are raised as well
     try:
         spark = _connect(remote, conf) if remote else _start(master, conf)
@@ -75,14 +80,6 @@ def open_session(master: str, remote: str, conf: Mapping[str, str]) -> Iterator[
         yield spark
     finally:
         spark.stop()
-
-
-def read_conf(settings: Sequence[str]) -> dict[str, str]:
-    """Settings such as `spark.driver.memory=4g`, by name. Raises UsageError for one without an equals sign."""
-    for setting in settings:
-        if "=" not in setting:
-            raise UsageError(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g, not {setting}")
-    return dict(setting.split("=", 1) for setting in settings)
 
 
 def _connect(remote: str, conf: Mapping[str, str]) -> SparkSession:

@@ -1,8 +1,6 @@
 """`kiplint pipeline blame`."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,9 +10,6 @@ from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import matches
 from kiplint.text.words import did_you_mean
-
-if TYPE_CHECKING:
-    from kiplint.pipeline.answers import Answers
 
 EVENTS = """
 SELECT source, lineage, time, commit, "by", coalesce(release, if(before_first_release, 'before the first',
@@ -40,12 +35,13 @@ def command(
     Findings that came and how they ended, and changes, each with its commit and the first release that has it.
     """
     answers = open_lake(lake)
-    column, names = find_subject(answers, subject)
-    events = answers.rows(EVENTS.format(column), [names])
+    names = [name for (name,) in answers.rows("SELECT DISTINCT message_name FROM messages").values if name]
+    column, values = find_subject(subject, names)
+    events = answers.rows(EVENTS.format(column), [values])
     return present(output_format, {"events": events}, {"events": subject})
 
 
-def find_subject(answers: Answers, subject: str) -> tuple[str, list[str]]:
+def find_subject(subject: str, message_names: list[str]) -> tuple[str, list[str]]:
     """The column of `events` that a subject is about, and its values there: `("rule", ["tags/gap", ...])` for `tags`.
 
     Raises UsageError for an unknown subject.
@@ -54,10 +50,9 @@ def find_subject(answers: Answers, subject: str) -> tuple[str, list[str]]:
     matching_rules = [rule for rule in rules if matches(subject, rule)]
     if matching_rules:
         return "rule", matching_rules
-    names = [name for (name,) in answers.rows("SELECT DISTINCT message_name FROM messages").values if name]
     spellings = {subject.lower() + suffix for suffix in ("", "request", "response", "key", "value")}
-    matching_names = [name for name in names if name.lower() in spellings]
+    matching_names = [name for name in message_names if name.lower() in spellings]
     if matching_names:
         return "message_name", matching_names
-    hint = did_you_mean(subject, names) or did_you_mean(subject, rules)
+    hint = did_you_mean(subject, message_names) or did_you_mean(subject, rules)
     raise UsageError(f"no message and no rule is called {subject}{hint}")

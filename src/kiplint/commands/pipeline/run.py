@@ -56,9 +56,9 @@ def command(
     from kiplint.pipeline.run import run
 
     def session() -> Any:
-        from kiplint.pipeline.session import open_session, read_conf  # imports Spark, which not every run needs
+        from kiplint.pipeline.session import open_session  # imports Spark, which not every run needs
 
-        return open_session(master, remote, read_conf(conf or ()))
+        return open_session(master, remote, conf or ())
 
     def print_stage(stage: str, row_count: int, seconds: float) -> None:
         if not quiet:
@@ -67,8 +67,7 @@ def command(
     if not quiet:
         warn(f"reading histories into {out}")
     try:
-        path = Path(out).absolute()
-        problems = run(path, session, print_stage, sources or (), drop or (), upstream=upstream, config=config)
+        problems = run(Path(out).absolute(), session, print_stage, sources or (), drop or (), upstream, config)
     except Exception:
         if debug:
             traceback.print_exc()

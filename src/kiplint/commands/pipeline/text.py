@@ -37,10 +37,7 @@ def open_lake(path: str) -> Answers:
 
 
 def present(output_format: str, answers: Mapping[str, Rows], titles: Mapping[str, str]) -> int:
-    """Write answers to standard output: all as JSON by their names, or as text those that have a title.
-
-    Returns the exit code of the command.
-    """
+    """Write answers: as JSON all by their names, as text those that have a title. Returns the exit code."""
     if output_format == "json":
         document = {"version": 1, **{name: rows.records for name, rows in answers.items()}}
         sys.stdout.write(json.dumps(document, default=_json_value, indent=2) + "\n")
@@ -52,7 +49,7 @@ def present(output_format: str, answers: Mapping[str, Rows], titles: Mapping[str
 
 
 def _json_value(value: object) -> object:
-    """A value of DuckDB as one that JSON has."""
+    """What is written instead of a value that JSON lacks, such as a time or bytes: the `default` of `json.dumps`."""
     if isinstance(value, date):
         return value.isoformat()
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
