@@ -38,26 +38,26 @@ def changes(lake: Lake, rules: Rules) -> DataFrame:
     columns = ["source", "lineage", "position", *PAIR]
     steps = with_old_root(revisions, sets).where("old_root <> root").select(*columns)
     merges = fork_merges(revisions, sets, lake.upstream).select(*columns)
-    first_use = F.min(F.struct("source", "lineage", "position")).alias("first")
+    first_use = F.min(F.struct("source", "lineage", "position")).alias("first_use")
     pairs = steps.union(merges).groupBy(*PAIR).agg(first_use)
-    batch = batch_of("first.source", "first.lineage").alias("batch")
-    new_pairs = lake.missing(pairs, "changes", *PAIR, rules_id=rules.id).select(batch, "first.position", *PAIR)
+    batch = batch_of("first_use.source", "first_use.lineage").alias("batch")
+    new_pairs = lake.missing(pairs, "changes", *PAIR, rules_id=rules.id).select(batch, "first_use.position", *PAIR)
     texts = texts_of(lake, new_pairs, PAIR)
     return map_cogroups(new_pairs, texts, partial(compare_pairs, rules), lake.schemas["changes"], "batch")
 
 
 def batch_of(*columns: str) -> Column:
-    """The batch of a row by columns and its `first.position`, such as `kafka trunk 3` for the positions 96 to 127.
+    """The batch of a row by columns and `first_use.position`, such as `kafka trunk 3` for the positions 96 to 127.
 
     Revisions of one batch share most of their files, whose texts are sent to the task of a batch once.
     """
-    return F.concat_ws(" ", *columns, F.floor(F.col("first.position") / BATCH_SIZE).cast("string"))
+    return F.concat_ws(" ", *columns, F.floor(F.col("first_use.position") / BATCH_SIZE).cast("string"))
 
 
 def texts_of(lake: Lake, pairs: DataFrame, root_columns: Sequence[str]) -> DataFrame:
     """The texts of the definitions of pairs of roots, once for each batch: `batch`, `blob`, `data` and `uses`.
 
-    `uses` are the files of the batch that have the text: an array of `root`, `directory` and `name`.
+    `uses` are the files of the batch with this text: an array of `root`, `directory` and `name`.
     """
     roots = pairs.select("batch", F.explode(F.array(*root_columns)).alias("root")).distinct()
     files = roots.join(lake.read("sets"), "root").join(lake.read("files"), "tree")
@@ -74,7 +74,7 @@ def with_old_root(revisions: DataFrame, sets: DataFrame) -> DataFrame:
 
 
 def fork_merges(revisions: DataFrame, sets: DataFrame, upstream: str) -> DataFrame:
-    """The newest root of each line of a fork as `old_root`, and as `root` that of upstream's newest release.
+    """The newest root of each line of a fork as `old_root`, and that of upstream's newest release as `root`.
 
     Where upstream has no release, it is that of its newest revision.
     """
@@ -88,7 +88,7 @@ def fork_merges(revisions: DataFrame, sets: DataFrame, upstream: str) -> DataFra
 
 
 def compare_pairs(rules: Rules, pairs: Sequence[Row], texts: Sequence[Row]) -> Iterator[Row]:
-    """The rows of the table `changes` of one batch. Its pairs have a `position`; `texts_of` describes its texts."""
+    """The rows of the table `changes` of one batch of pairs, which have a `position`. The texts are from `texts_of`."""
     files = files_by_root(texts)
     trees: dict[str, Tree] = {}
     for pair in sorted(pairs, key=itemgetter("position")):
@@ -99,7 +99,7 @@ def compare_pairs(rules: Rules, pairs: Sequence[Row], texts: Sequence[Row]) -> I
 
 
 def files_by_root(texts: Iterable[Row]) -> Mapping[str, Mapping[str, list[tuple[str, bytes]]]]:
-    """By root and directory: the paths and bytes of the files of texts (`texts_of`), in the order of `diff`."""
+    """The paths and bytes of files by root and directory, in the order of `diff`, from the rows of `texts_of`."""
     files = [{**use, "data": text["data"]} for text in texts for use in text["uses"]]
     roots: dict[str, dict[str, list[tuple[str, bytes]]]] = defaultdict(lambda: defaultdict(list))
     for file in sorted(files, key=lambda file: (file["directory"].split("/"), file["name"])):
@@ -112,7 +112,7 @@ def files_by_root(texts: Iterable[Row]) -> Mapping[str, Mapping[str, list[tuple[
 def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
     """The rows of the table `changes` of two trees: one without a rule where nothing changed."""
     key = {"old_root": old.name, "root": new.name, "rules_id": rules.id}
-    problems: list[Any] = []  # also those of single messages, which are left out of the comparison
+    problems: list[Any] = []  # to which `compare_trees` adds one for each message that it leaves out
     changes: list[tuple[Change, ChangeFinding]] = []
     try:
         differences = compare_trees(old, new, too_large=problems)

@@ -13,7 +13,7 @@ from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.rows import Row, map_cogroups
 from kiplint.pipeline.spans import PATH, RPC_TYPES
 
-COUNTERPART: Final = ["type", "identity"]
+MESSAGE_KEY: Final = ["type", "identity"]
 """Messages of a fork and upstream are compared if both are equal. The identity is the API key, else the name."""
 
 
@@ -50,14 +50,14 @@ def drift(lake: Lake) -> DataFrame:
     upstream_layouts = (
         upstream_blobs.join(messages, "blob")
         .withColumn("layout", F.explode("layouts"))
-        .groupBy(*COUNTERPART, "message_name", "layout")
+        .groupBy(*MESSAGE_KEY, "message_name", "layout")
         .agg(F.max("last_revision").alias("last_revision"), F.max("last_release").alias("last_release"))
     )
-    return map_cogroups(fork_messages, upstream_layouts, find_drift, lake.schemas["drift"], *COUNTERPART)
+    return map_cogroups(fork_messages, upstream_layouts, find_drift, lake.schemas["drift"], *MESSAGE_KEY)
 
 
 def find_drift(fork_messages: Sequence[Row], upstream_layouts: Sequence[Row]) -> Iterator[Row]:
-    """The rows of the table `drift` of messages of forks, by upstream's layouts of the same type and identity."""
+    """The rows of the table `drift` of messages of forks, compared with upstream's layouts of the same MESSAGE_KEY."""
     upstream = [{**row, **row["layout"]} for row in upstream_layouts]
     for fork in fork_messages:
         yield from ({**fork, **columns} for columns in compare_layouts(fork, upstream))
@@ -80,7 +80,7 @@ def compare_layouts(fork: Row, upstream: Sequence[Row]) -> Iterator[Row]:
 
 
 def _likeness(message_name: str, ours: Row, theirs: Row) -> tuple[Any, ...]:
-    """A sort key of upstream's layouts: the greatest is the most like ours, and of those alike the one used last."""
+    """A sort key of upstream's layouts: the greatest is the most like ours, and of equally like ones the newest."""
     return (
         _has_same_bytes(ours, theirs),
         message_name == theirs["message_name"],
@@ -97,7 +97,7 @@ def _tags(layout: Row) -> dict[tuple[str, int], str]:
 
 
 def _has_same_bytes(ours: Row, theirs: Row) -> bool:
-    """Whether two layouts are the same, but for tags that only one of them has."""
+    """Whether two layouts are the same, apart from tags that only one of them has."""
     their_tags = _tags(theirs)
     has_same_tags = all(their_tags.get(tag, digest) == digest for tag, digest in _tags(ours).items())
     return has_same_tags and bool(ours["layout"] == theirs["layout"])

@@ -24,20 +24,21 @@ from kiplint.pipeline.rules import Rules
 def findings(lake: Lake, rules: Rules) -> DataFrame:
     """The new rows of the table `findings`: of the sets and files that these rules have not checked yet.
 
-    Reads `revisions`, `sets`, `files` and `blobs`. The key is the tree of a set, and name and blob of a file by itself.
+    Rows of a set have its `tree` as their key. Rows of a file by itself have no tree; their key is its name and blob.
+    Reads `revisions`, `sets`, `files` and `blobs`.
     """
     file_rows = lake.read("findings").where(F.col("rules_id") == rules.id).where("tree IS NULL")
-    checked_files = file_rows.select("name", "blob", F.lit(True).alias("is_checked")).distinct()
-    first_use = F.min(F.struct("source", "lineage", "directory", "position")).alias("first")
-    first_uses = lake.read("sets").join(lake.read("revisions"), "root").groupBy("tree").agg(first_use)
+    checked_files = file_rows.select("name", "blob", F.lit(True).alias("was_checked")).distinct()
+    first_use = F.min(F.struct("source", "lineage", "directory", "position")).alias("first_use")
+    set_uses = lake.read("sets").join(lake.read("revisions"), "root").groupBy("tree").agg(first_use)
     files_of_new_sets = lake.missing(lake.read("files"), "findings", "tree", rules_id=rules.id)
     # A file that several new sets share is checked by itself in the first of them.
-    is_first_of_file = F.row_number().over(Window.partitionBy("name", "blob").orderBy("tree")) == 1
-    files = files_of_new_sets.join(first_uses, "tree", "left").join(checked_files, ["name", "blob"], "left")
-    batch = batch_of("first.source", "first.lineage", "first.directory").alias("batch")
-    is_new = (F.col("is_checked").isNull() & is_first_of_file).alias("is_new")
-    files = files.select(batch, "blob", "tree", "name", is_new)
-    uses = F.collect_list(F.struct("tree", "name", "is_new")).alias("uses")
+    is_first_set_of_file = F.row_number().over(Window.partitionBy("name", "blob").orderBy("tree")) == 1
+    files = files_of_new_sets.join(set_uses, "tree", "left").join(checked_files, ["name", "blob"], "left")
+    batch = batch_of("first_use.source", "first_use.lineage", "first_use.directory").alias("batch")
+    is_checked_alone = (F.col("was_checked").isNull() & is_first_set_of_file).alias("is_checked_alone")
+    files = files.select(batch, "blob", "tree", "name", is_checked_alone)
+    uses = F.collect_list(F.struct("tree", "name", "is_checked_alone")).alias("uses")
     texts = files.groupBy("batch", "blob").agg(uses).join(lake.read("blobs").select("blob", "data"), "blob")
     return map_groups(texts, partial(check_sets, rules), lake.schemas["findings"], "batch")
 
@@ -45,8 +46,8 @@ def findings(lake: Lake, rules: Rules) -> DataFrame:
 def check_sets(rules: Rules, texts: Sequence[Row]) -> Iterator[Row]:
     """The rows of the table `findings` of one batch.
 
-    A text has `blob`, `data` and `uses`, the files that have it: `tree`, `name`, and `is_new` where the file is also
-    checked by itself.
+    A text has `blob`, `data` and `uses`, which are the files with this text: each with `tree`, `name`, and
+    `is_checked_alone`, which is true where the file is also checked by itself.
     """
     files_by_tree: dict[str, list[Row]] = defaultdict(list)
     for text in texts:
@@ -57,9 +58,9 @@ def check_sets(rules: Rules, texts: Sequence[Row]) -> Iterator[Row]:
 
 
 def check_set(tree: str, files: Sequence[Row], rules: Rules) -> Iterator[Row]:
-    """The rows of the table `findings` of a set, and of its files that are new."""
+    """The rows of the table `findings` of a set, and of those of its files that are also checked by themselves."""
     blobs = {file["name"]: file["blob"] for file in files}
-    findings_by_file: dict[str, list[Finding]] = {file["name"]: [] for file in files if file["is_new"]}
+    findings_by_file: dict[str, list[Finding]] = {file["name"]: [] for file in files if file["is_checked_alone"]}
     set_findings: list[Finding] = []
     problem = None
     try:
@@ -70,21 +71,21 @@ def check_set(tree: str, files: Sequence[Row], rules: Rules) -> Iterator[Row]:
     except (UsageError, RecursionError) as error:
         problem = str(error)
     for name, findings_of_file in findings_by_file.items():
-        key = {"name": name, "blob": blobs[name], "rules_id": rules.id, "problem": problem}
-        yield from _finding_rows(key, findings_of_file, blobs)
+        file_columns = {"name": name, "blob": blobs[name], "rules_id": rules.id, "problem": problem}
+        yield from _finding_rows(file_columns, findings_of_file, blobs)
     yield from _finding_rows({"tree": tree, "rules_id": rules.id, "problem": problem}, set_findings, blobs)
 
 
-def _finding_rows(key: Row, findings: Sequence[Finding], blobs: Mapping[str, str]) -> Iterator[Row]:
+def _finding_rows(common_columns: Row, findings: Sequence[Finding], blobs: Mapping[str, str]) -> Iterator[Row]:
     """The rows of a file or set: a row for each finding, or one without a rule where nothing was found.
 
-    `blobs` has the content of each file of the set by its name.
+    `blobs` has the id of the content of each file of the set, by its name.
     """
     if not findings:
-        yield key
+        yield common_columns
     for finding in findings:
         yield {
-            **key,
+            **common_columns,
             **asdict(finding),
             "name": finding.path,
             "blob": blobs[finding.path],

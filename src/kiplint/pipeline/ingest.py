@@ -20,8 +20,8 @@ LINE_SCHEMA: Final = "source STRING, lineage STRING"
 def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str], str]]:
     """Bring `blobs`, `files`, `sets` and `revisions` up to date with some lines of history.
 
-    Returns the number of new rows, and by source and lineage why a line cannot be read. The order of the commits
-    matters: a revision in the lake has all its contents there, even where a run was killed.
+    Returns the number of new rows, and by source and lineage why a line cannot be read. The tables are committed in
+    this order so that, even where a run was killed, a revision in the lake has all its contents there.
     """
     history = list_histories(lake, lines).persist()
     failures = history.where("position IS NULL").select("source", "lineage", "problem").collect()
@@ -41,7 +41,7 @@ def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str]
 def list_histories(lake: Lake, lines: Sequence[Line]) -> DataFrame:
     """The revisions of lines as rows of `HISTORY`, read by a task for each line.
 
-    A task does not read the contents of the roots that the lake has. It reads all where a table has been deleted.
+    A task reads no contents of the roots that the lake has, unless one of `CONTENT_TABLES` has been deleted.
     """
     rows = lake.spark.createDataFrame(
         [(line.source, line.lineage, line.location) for line in lines], f"{LINE_SCHEMA}, location STRING"
@@ -63,18 +63,18 @@ def new_blobs(lake: Lake, files: DataFrame) -> DataFrame:
 
 
 def new_files(lake: Lake, files: DataFrame) -> DataFrame:
-    """The new rows of the table `files`: of the sets that have at least one definition. The key is (tree, name)."""
+    """The new rows of the table `files`: all definitions of the trees that it lacks, but for trees without any."""
     kinds = lake.read("blobs").select("blob", "kind")
     missing_files = lake.missing(files.select("tree", "name", "blob").distinct(), "files", "tree").join(kinds, "blob")
     trees_with_definitions = missing_files.where("kind = 'definition'").select("tree").distinct()
-    definitions = missing_files.where("kind IN ('definition', 'malformed')")  # or what is meant to be one
+    definitions = missing_files.where("kind IN ('definition', 'malformed')")  # a malformed file is meant to be one
     return definitions.join(trees_with_definitions, "tree", "left_semi")
 
 
-def new_sets(lake: Lake, sets: DataFrame) -> DataFrame:
-    """The new rows of the table `sets`: of sets that have files in the lake. The key is (root, directory)."""
+def new_sets(lake: Lake, sets_of_history: DataFrame) -> DataFrame:
+    """The new rows of the table `sets`: all sets of the roots that it lacks, but for sets without files in the lake."""
     trees = lake.read("files").select("tree").distinct()
-    sets_with_files = sets.join(trees, "tree", "left_semi").select("root", "directory", "tree").distinct()
+    sets_with_files = sets_of_history.join(trees, "tree", "left_semi").select("root", "directory", "tree").distinct()
     return lake.missing(sets_with_files, "sets", "root")
 
 

@@ -1,7 +1,4 @@
-"""A lake: Delta tables below one directory. Spark writes their Parquet files, and delta-rs commits these.
-
-Where another run has committed to a table since this run has opened it, the commit fails.
-"""
+"""A lake: Delta tables below one directory. Spark writes their Parquet files, and delta-rs commits these."""
 
 from __future__ import annotations
 
@@ -63,7 +60,7 @@ class Lake:
         return rows.join(rows_of_rules.select(*keys).distinct(), list(keys), "left_anti")
 
     def add(self, name: str, rows: DataFrame, rules_id: str = "") -> int:
-        """Add rows to a table; where all its rows are of other rules, replace these. Returns the number of new rows."""
+        """Add rows to a table, or replace its rows if all are of other rules. Returns the number of new rows."""
         if rules_id and name in self.tables:
             files_of_rules = self.tables[name].file_uris(file_pruning_predicate=[("rules_id", "=", rules_id)])
             if not files_of_rules:
@@ -88,7 +85,7 @@ class Lake:
     def _commit(self, name: str, rows: DataFrame, mode: str, partitions: Any = None) -> int:
         """Write rows and commit their files. Returns the number of rows.
 
-        The mode `overwrite` replaces all rows of a table, or those of the `partitions`.
+        The mode `overwrite` replaces all rows of a table, or those of partitions: `[("source", "in", ["kafka"])]`.
         """
         folder = self.path / name / f"{RUN_PREFIX}{uuid4().hex}"
         partition_columns = PARTITION_COLUMNS.get(name, [])
@@ -101,7 +98,10 @@ class Lake:
         return sum(json.loads(action.stats)["numRecords"] for action in actions)
 
     def _commit_files(self, name: str, actions: list[AddAction], mode: str, partitions: Any) -> None:
-        """Commit files to a table, which is created where it is missing. Raises UsageError after a commit of others."""
+        """Commit files to a table, which is created where it is missing.
+
+        Raises UsageError where another run has committed to the table since this run has opened it.
+        """
         path, schema, columns = str(self.path / name), self._delta_schema(name), PARTITION_COLUMNS.get(name, [])
         try:
             if name in self.tables:
@@ -118,8 +118,8 @@ class Lake:
 def _add_actions(folder: Path, partition_columns: list[str]) -> list[AddAction]:
     """The actions of Delta's log that add the files of a folder to the table in whose directory the folder is.
 
-    Files without rows are left out. delta-rs makes the statistics of files that Spark wrote only for a whole table, so
-    that the folder is one for a moment.
+    Files without rows are left out. The folder is a table of its own for a moment, because delta-rs makes statistics
+    of files that Spark wrote only where it converts a directory to a table.
     """
     if not any(folder.rglob("*.parquet")):
         return []

@@ -43,7 +43,7 @@ def run(
     upstream: str = "",
     config: str = "",
 ) -> Problems:
-    """Bring a lake up to date, and return why lines of history could not be read, which stay as they were.
+    """Bring a lake up to date. Returns why lines of history could not be read; the lake keeps these as they were.
 
     `sources` are arguments such as `kafka=../kafka#trunk`, which join those of the lake; the names in `drop` leave it.
     The session is opened only where there is something new. Raises UsageError and OSError.
@@ -65,27 +65,27 @@ def run(
             from kiplint.pipeline.lake import Lake  # imports Spark
             from kiplint.pipeline.stages import run_stages
 
-            unread_lines = [
-                line for line in changed_lines if line.key not in old_lines or line.state != old_lines[line.key].state
-            ]
+            old_states = {key: line.state for key, line in old_lines.items()}
+            unread_lines = [line for line in changed_lines if line.state != old_states.get(line.key)]
             with session() as spark:
                 lake = Lake(path, spark, list(lines.values()), upstream)
                 problems |= run_stages(lake, changed_lines, unread_lines, rules, on_stage)
                 lake.compact()
 
-        finished_lines = {line.key: line for line in changed_lines if line.key not in problems}
-        final_lines = {**lines, **finished_lines}
-        rows = {key: line._replace(problem=problems.get(key)) for key, line in final_lines.items()}
-        if rows != old_lines:
-            write_sources(path, rows.values())
+        # The other lines keep the old state, so that the next run reads what this one could not.
+        lines |= {line.key: line for line in changed_lines if line.key not in problems}
+        final_lines = {key: line._replace(problem=problems.get(key)) for key, line in lines.items()}
+        if final_lines != old_lines:
+            write_sources(path, final_lines.values())
     return problems
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Lock a lake, so that no other run writes to it. Raises UsageError while another run has the lock, and OSError.
+    """Lock a lake, or a new or empty directory for one, so that no other run writes to it.
 
-    The directory is new, or empty, or has the mark; raises UsageError for another.
+    Raises UsageError while another run has the lock, and for a directory with other files; OSError where it cannot be
+    written.
     """
     path.mkdir(parents=True, exist_ok=True)
     if not (path / MARK).exists() and any(path.iterdir()):
@@ -100,7 +100,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _remove_uncommitted_folders(path: Path) -> None:
-    """Remove each folder of a commit (`run-...`) that has no file of its table: a run was killed, or replaced them."""
+    """Remove the folders of commits (`run-...`) without a file of their table: of killed runs and of replaced rows."""
     for name in TABLES:
         files = DeltaTable(path / name).file_uris() if has_table(path, name) else []
         for folder in (path / name).glob(f"{RUN_PREFIX}*"):
@@ -123,7 +123,7 @@ def write_sources(path: Path, lines: Iterable[Line]) -> None:
 
 
 def drop_sources(path: Path, names: Sequence[str]) -> None:
-    """Remove the lines, revisions, spans and drift of sources; contents stay.
+    """Remove the lines, revisions, spans and drift of sources, but not the contents, which sources share.
 
     Raises UsageError for a name that no source has, and for upstream.
     """
@@ -141,7 +141,7 @@ def drop_sources(path: Path, names: Sequence[str]) -> None:
 
 
 def _join(old_lines: Lines, new_lines: Iterable[Line]) -> Lines:
-    """The lines of the lake and the new ones. A line that the lake has too is where the new one is.
+    """The lines of the lake and the new ones. A line that the lake has already gets the location of the new one.
 
     Raises UsageError where there is no line, and for two new ones with the same source and lineage.
     """
@@ -158,18 +158,18 @@ def _join(old_lines: Lines, new_lines: Iterable[Line]) -> Lines:
 
 
 def _find_upstream(lines: Lines, name: str) -> str:
-    """The source that the others are compared with: the one with the name, else the old upstream, else the first."""
+    """The source that the others are compared with: that of the name, else that of the last run, else the first."""
     sources = [line.source for line in lines.values()]
     if name and name not in sources:
         raise UsageError(f"--upstream {name} is none of the sources{did_you_mean(name, sources)}")
-    old_upstreams = [line.source for line in lines.values() if line.upstream]
     if name:
         return name
+    old_upstreams = [line.source for line in lines.values() if line.upstream]  # `upstream` is as the last run set it
     return old_upstreams[0] if old_upstreams else sources[0]
 
 
 def _read_states(lines: Iterable[Line], rules_id: str) -> tuple[list[Line], Problems]:
-    """The readable lines with their state of now and the id of the rules, and why the others cannot be read.
+    """The readable lines with their present state and the id of the rules, and why the others cannot be read.
 
     Raises UsageError where no line can be read.
     """

@@ -25,10 +25,12 @@ PATH: Final = "concat_ws('/', nullif(directory, ''), name)"
 def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
     """All rows of the table `spans` of some sources.
 
-    Reads `revisions`, `sets`, `files`, `messages`, `findings` and `changes`. Time is counted in steps (`number_steps`).
+    Reads `revisions`, `sets`, `files`, `messages`, `findings` and `changes`. Time is counted in steps, which are the
+    revisions whose content is not that of the one before, numbered along their line from 1.
     """
     revisions = with_old_root(lake.read("revisions", sources), lake.read("sets"))
-    steps = spread(number_steps(revisions), *LINE).persist()
+    step = F.row_number().over(Window.partitionBy(*LINE).orderBy("position"))
+    steps = spread(revisions.where("NOT old_root <=> root").withColumn("step", step), *LINE).persist()
     changes = steps.join(lake.read("changes").where("rule IS NOT NULL"), ["old_root", "root"])
     names = last_names(changes)
     rows = finding_spans(lake, steps, names).unionByName(change_spans(changes, names), allowMissingColumns=True)
@@ -40,12 +42,6 @@ def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
     history = revisions.select(*LINE, "position", "commit", "time", "release")
     locations = {line.key: line.location for line in lake.lines}
     return map_cogroups(with_endings, history, partial(attribute, locations), lake.schemas["spans"], "source")
-
-
-def number_steps(revisions: DataFrame) -> DataFrame:
-    """The revisions whose content is not that of the one before, numbered along their line from 1 in `step`."""
-    line = Window.partitionBy(*LINE).orderBy("position")
-    return revisions.where("NOT old_root <=> root").withColumn("step", F.row_number().over(line))
 
 
 def span_key(type_column: str, *columns: str) -> Column:
@@ -90,20 +86,21 @@ def finding_spans(lake: Lake, steps: DataFrame, names: DataFrame) -> DataFrame:
     findings = lake.read("findings").where("rule IS NOT NULL")
     file_findings = findings.where("tree IS NULL").drop("tree").join(lake.read("files"), ["name", "blob"])
     messages = lake.read("messages").select("blob", "type", "api_key")
-    tree_findings = file_findings.unionByName(findings.where("tree IS NOT NULL")).join(messages, "blob", "left")
+    all_findings = file_findings.unionByName(findings.where("tree IS NOT NULL")).join(messages, "blob", "left")
     hint = F.when(F.col("instead") == "", "").otherwise(F.concat(F.lit("; write "), "instead"))
     message = F.concat("message", hint).alias("message")
     details = F.struct(F.expr(PATH).alias("path"), "rule", "severity", "message_name", message, "blob")
     step_findings = (
         steps.join(lake.read("sets"), "root")
-        .join(tree_findings, "tree")
+        .join(all_findings, "tree")
         .join(names, ["source", "message_name"], "left")
         .select(*LINE, "step", span_key("type", "place").alias("key"), details.alias("details"))
     )
     # Gaps and islands: along steps without a gap, the step and its rank among those of the key grow alike.
     rank = F.dense_rank().over(Window.partitionBy(*LINE, "key").orderBy("step"))
     islands = step_findings.withColumn("island", F.col("step") - rank).groupBy(*LINE, "key", "island")
-    newest_first = F.struct(-F.col("step"), "details")  # of findings with one key in one step, always the same is shown
+    # Several findings of a step can have one key: the order of the details decides, so that all runs show the same.
+    newest_first = F.struct(-F.col("step"), "details")
     rows = islands.agg(
         F.min("step").alias("first_step"),
         (F.max("step") + 1).alias("step_after"),
@@ -125,7 +122,7 @@ def change_spans(changes: DataFrame, names: DataFrame) -> DataFrame:
 
 
 def join_step(spans: DataFrame, steps: DataFrame, step_column: str, prefix: str, how: str) -> DataFrame:
-    """Spans with the revision of one of their steps: `introduced_position`, `introduced_commit` ... for a prefix."""
+    """Spans with the revision of the step in `step_column`, as `introduced_position` and so on for `introduced`."""
     columns = [F.col(name).alias(f"{prefix}_{name}") for name in ("position", "commit", "time", "release", "root")]
     return spans.join(steps.select(*LINE, F.col("step").alias(step_column), *columns), [*LINE, step_column], how)
 
@@ -133,16 +130,15 @@ def join_step(spans: DataFrame, steps: DataFrame, step_column: str, prefix: str,
 def find_endings(lake: Lake, spans: DataFrame, changes: DataFrame) -> DataFrame:
     """How the spans of findings `ended`: fixed, suppressed, message removed or version removed.
 
-    The first revision without the finding tells: by its files with the path or the message of the finding, their ignore
-    comments, and the changes that the revision makes. The key is (source, lineage, key, first_step).
+    The first revision without the finding decides that: whether it still has a file with the same path or message,
+    the ignore comments in that file, and the versions that it drops. The key is (source, lineage, key, first_step).
     """
     messages = lake.read("messages").select("blob", F.col("message_name").alias("new_message_name"), "ignores")
     new_files = (
         lake.read("sets")
         .join(lake.read("files"), "tree")
         .join(messages, "blob", "left")
-        .select(F.col("root").alias("fixed_root"), F.expr(PATH).alias("new_path"), "new_message_name", "ignores")
-        .withColumn("has_file", F.lit(True))
+        .select(F.col("root").alias("new_root"), F.expr(PATH).alias("new_path"), "new_message_name", "ignores")
     )
     old_ignores = messages.select("blob", F.col("ignores").alias("old_ignores"))
     dropped_versions = (
@@ -150,17 +146,16 @@ def find_endings(lake: Lake, spans: DataFrame, changes: DataFrame) -> DataFrame:
         .select(*LINE, F.col("position").alias("fixed_position"), "message_name", F.lit(True).alias("is_dropped"))
         .distinct()
     )
-    is_same_file = F.expr("path = new_path OR (message_name = new_message_name AND message_name <> '')")
-    ended_spans = spans.where("what = 'finding' AND fixed_root IS NOT NULL")
+    is_same_file = "path = new_path OR (message_name = new_message_name AND message_name <> '')"
     rows = (
-        ended_spans.alias("span")
-        .join(new_files.alias("file"), F.expr("span.fixed_root = file.fixed_root") & is_same_file, "left")
+        spans.where("what = 'finding' AND fixed_root IS NOT NULL")
+        .join(new_files, F.expr(f"fixed_root = new_root AND ({is_same_file})"), "left")
         .join(old_ignores, "blob", "left")
         .join(dropped_versions, [*LINE, "fixed_position", "message_name"], "left")
     )
     is_suppressed = "array_contains(ignores, rule) AND NOT array_contains(coalesce(old_ignores, array()), rule)"
     ended = (
-        F.when(F.bool_or("has_file").isNull(), "message removed")
+        F.when(F.max("new_path").isNull(), "message removed")
         .when(F.bool_or("is_dropped"), "version removed")
         .when(F.bool_or(F.expr(is_suppressed)), "suppressed")
         .otherwise("fixed")

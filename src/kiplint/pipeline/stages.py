@@ -29,7 +29,7 @@ def run_stages(
 ) -> Problems:
     """Run all stages for the lines that have changed, and return why some of the unread lines cannot be read.
 
-    The lake lacks revisions of the `unread_lines`. Raises UsageError, in one line, for a stage that fails.
+    The lake lacks revisions of the `unread_lines`. Raises UsageError, with a text of one line, for a stage that fails.
     """
     problems: Problems = {}
     sources = {line.source for line in changed_lines}
