@@ -57,7 +57,7 @@ def attribute(locations: Mapping[tuple[str, str], str], spans: Sequence[Row], hi
 def find_bases(
     locations: Mapping[tuple[str, str], str], history: Iterable[Row], releases: Sequence[Release]
 ) -> dict[str, Bases]:
-    """The bases of the releases on each line, by its name, as far as git can read the repositories of the releases."""
+    """By line: the last position on it that each release descends from, as far as git can read the releases."""
     positions: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)  # by source and lineage, then by commit
     for row in history:
         positions[row["source"], row["lineage"]][row["commit"]] = row["position"]
@@ -77,16 +77,16 @@ def find_bases(
 def _bases_on(
     lineage: str, positions: Mapping[str, int], ancestry: Iterable[Sequence[str]], releases: Iterable[Release]
 ) -> Bases:
-    """The bases of the releases on one line. A release of the line itself is its own base.
+    """The last position on one line that each release descends from; of a release of the line itself it is its own.
 
     `positions` are those of the commits of the line. `ancestry` has a list for each commit, parents before children:
     its id, and then those of its parents.
     """
-    last_positions = dict(positions)  # by commit, for all commits: the last position on the line that it descends from
+    last_positions = dict(positions)  # by commit, of the line or not: the last position that it descends from
     for commit, *parents in ancestry:
-        candidates = [last_positions[ancestor] for ancestor in (commit, *parents) if ancestor in last_positions]
-        if candidates:
-            last_positions[commit] = max(candidates)
+        positions_before = [last_positions[other] for other in (commit, *parents) if other in last_positions]
+        if positions_before:
+            last_positions[commit] = max(positions_before)
     return {
         release: release.position if release.lineage == lineage else last_positions.get(release.commit)
         for release in releases
@@ -144,8 +144,9 @@ def _releases_with(spans: Iterable[Row], releases: Iterable[Release]) -> Iterato
 def _rank(span: Row, release: Release, base: int | None) -> tuple[int, int] | None:
     """How likely a release has its finding or change from a span of a line: the least rank is the likeliest.
 
-    None where it cannot. Of spans that it descends from, the newest is the likeliest: `(DESCENDS, -7)`, which begins at
-    position 7, comes before `(DESCENDS, -3)`. Of spans that it can have picked, it is the oldest.
+    None where it cannot. `base` is the last position on the line that the release descends from. Of spans that begin up
+    to there, the newest is the likeliest: `(DESCENDS, -7)`, which begins at position 7, comes before `(DESCENDS, -3)`.
+    Of later spans, which the release can have picked, the oldest is.
     """
     begin, end = span["introduced_position"], span["fixed_position"]
     if base is not None and begin <= base:

@@ -54,7 +54,7 @@ def revisions(objects: Objects, lineage: str) -> list[Revision]:
     newest = tip(objects, lineage)
     changing_ids = {*objects.run("rev-list", "--first-parent", newest, "--", "*.json").split()}  # none if git fails
     commits = _commits(objects, "--first-parent", "--reverse", newest)
-    return [commit._replace(has_changes=not changing_ids or commit.commit in changing_ids) for commit in commits]
+    return [revision._replace(has_changes=not changing_ids or revision.commit in changing_ids) for revision in commits]
 
 
 def tip(objects: Objects, branch: str) -> str:

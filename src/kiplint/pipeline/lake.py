@@ -60,7 +60,7 @@ class Lake:
         return rows.join(rows_of_rules.select(*keys).distinct(), list(keys), "left_anti")
 
     def add(self, name: str, rows: DataFrame, rules_id: str = "") -> int:
-        """Add rows to a table, or replace its rows if all are of other rules. Returns the number of new rows."""
+        """Add rows to a table; replace its rows if none is of the rules `rules_id`. Returns the number of new rows."""
         if rules_id and name in self.tables:
             files_of_rules = self.tables[name].file_uris(file_pruning_predicate=[("rules_id", "=", rules_id)])
             if not files_of_rules:
