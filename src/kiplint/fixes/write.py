@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from kiplint.engine.errors import UsageError
-from kiplint.sources.disk import STDIN, in_patch
+from kiplint.sources.disk import STDIN, name_in_patch
 from kiplint.sources.open import ARCHIVES
 from kiplint.text.files import replace_file
 from kiplint.text.words import plural
@@ -30,7 +30,7 @@ class FileChanges(msgspec.Struct, frozen=True):
         """The change as a unified diff, empty if there is none; `names` are the SETs in which the files were found."""
         lines: list[str] = []
         for path, data in sorted(self.after.items()):
-            name = in_patch(path, names)
+            name = name_in_patch(path, names)
             if " " in name:
                 name += "\t"  # without it, GNU patch takes the name to end at the blank
             lines += difflib.unified_diff(_lines(self.before[path]), _lines(data), f"a/{name}", f"b/{name}")

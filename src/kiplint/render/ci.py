@@ -25,7 +25,7 @@ def write_gitlab(report: Report, out: TextIO, *, color: bool) -> None:
             "fingerprint": fingerprint,
             "severity": GITLAB[finding.severity],
             "location": {
-                "path": printable(report.in_repository(finding.path)) or ".",
+                "path": printable(report.path_in_repository(finding.path)) or ".",
                 "lines": {"begin": finding.line, "end": finding.end_line},
             },
         }

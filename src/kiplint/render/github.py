@@ -33,7 +33,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         findings = [finding for finding in report.findings if finding.severity == severity]
         hidden_counts[severity] = len(findings[limits[severity] :])
         for finding in findings[: limits[severity]]:
-            out.write(annotation(finding, report.in_repository(finding.path)) + "\n")
+            out.write(annotation(finding, report.path_in_repository(finding.path)) + "\n")
     if any(hidden_counts.values()):
         reason = f"GitHub shows {LIMIT} annotations of a level; the job summary and the other formats list all"
         text = f"{tally(hidden_counts, 'more ')} not shown: {reason}"

@@ -14,7 +14,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.rule import Rule
 from kiplint.render.formats import PAGE
-from kiplint.sources.disk import in_repository
+from kiplint.sources.disk import path_in_repository
 from kiplint.text.show import printable
 from kiplint.text.words import first_of, plural, tally
 
@@ -219,9 +219,9 @@ class Report(RunResult, frozen=True):
         """Whether text lists a finding, rather than counting it."""
         return self.whole or finding.severity != "info"
 
-    def in_repository(self, path: str) -> str:
+    def path_in_repository(self, path: str) -> str:
         """The path of a file relative to the top of its repository, as GitHub and GitLab take it; else the path."""
-        return in_repository(path, self.sets)
+        return path_in_repository(path, self.sets)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.headline}>"

@@ -103,7 +103,7 @@ def _fixes(report: Report, finding: Finding) -> dict[str, Any]:
         replacement = _replacement(edit, report.sources[edit.path])
         replacements_by_path.setdefault(edit.path, []).append(replacement)
     changes = [
-        {"artifactLocation": {"uri": uri(report.in_repository(path))}, "replacements": replacements}
+        {"artifactLocation": {"uri": uri(report.path_in_repository(path))}, "replacements": replacements}
         for path, replacements in replacements_by_path.items()
     ]
     return {"fixes": [{"description": {"text": DESCRIPTIONS[fix.applicability]}, "artifactChanges": changes}]}
@@ -119,7 +119,7 @@ def _replacement(edit: Edit, data: bytes) -> dict[str, Any]:
 
 
 def _location(report: Report, path: str, span: Span) -> dict[str, Any]:
-    artifact = {"uri": uri(report.in_repository(path))}
+    artifact = {"uri": uri(report.path_in_repository(path))}
     return {"physicalLocation": {"artifactLocation": artifact, "region": _region(*astuple(span))}}
 
 

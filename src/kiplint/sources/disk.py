@@ -16,7 +16,7 @@ from kiplint.sources.schema_files import (
     SchemaFiles,
     SourceError,
     by_folder,
-    is_walked,
+    is_searched,
 )
 from kiplint.text.files import read_file
 from kiplint.text.show import printable
@@ -30,7 +30,7 @@ STDIN_PATH = "<stdin>"
 def directory_tree(top: str) -> FileTree:
     """The tree of a directory: in a work tree what git tracks or would add, elsewhere what is there.
 
-    Hidden folders, `node_modules` and the logs of Delta tables are skipped. A directory of which git tracks nothing,
+    Hidden folders, `node_modules` and the logs of Delta tables are skipped. A directory of which git ignores all,
     such as the output of a build, is read like one outside of a work tree. Raises SourceError for an unreadable folder.
     """
     paths = work_tree_files(top) if work_tree_of(os.path.realpath(top)) else []
@@ -44,8 +44,8 @@ def directory_tree(top: str) -> FileTree:
         if not is_json and "." in os.path.basename(path):  # neither a definition nor a link to a folder
             continue
         if os.path.islink(full_path):
-            is_searched = all(is_walked(part) for part in path.split("/"))
-            if is_searched and (is_json or os.path.isdir(full_path)):
+            in_searched_folders = all(is_searched(part) for part in path.split("/"))
+            if in_searched_folders and (is_json or os.path.isdir(full_path)):
                 links.append(path)
         elif is_json and os.path.isfile(full_path):
             files[path] = full_path
@@ -56,7 +56,7 @@ def _tree(top: str, files: Mapping[str, str | bytes], links: list[str]) -> FileT
     """The tree of the directory `top`; `files` has, by path below it, the full path of each file or its bytes."""
     shown_name = show_path(top)
     shown_prefix = "" if shown_name == os.curdir else os.path.join(shown_name, "")
-    return FileTree(top, shown_prefix, os.path.join(top, ""), by_folder(files), read, tuple(links))
+    return FileTree(top, shown_prefix, os.path.join(top, ""), by_folder(files), _read, tuple(links))
 
 
 def _walk(top: str) -> list[str]:
@@ -70,7 +70,7 @@ def _walk(top: str) -> list[str]:
         relative = os.path.relpath(folder, top).replace(os.sep, "/")
         prefix = "" if relative == os.curdir else f"{relative}/"
         paths += (prefix + name for name in (*names, *subfolders))
-        subfolders[:] = filter(is_walked, subfolders)  # `os.walk` enters those that are left
+        subfolders[:] = filter(is_searched, subfolders)  # `os.walk` enters those that are left
     return paths
 
 
@@ -90,7 +90,7 @@ def with_siblings(directory: str, contents: Mapping[str, bytes | None], includes
     return _tree(root, files | named_files, []).named_files(named_files, includes)
 
 
-def read(path: str | bytes) -> bytes:
+def _read(path: str | bytes) -> bytes:
     """The bytes of a file of a set, cut at `MAX_BYTES_READ`; bytes in place of a path are returned as they are.
 
     Raises SourceError for a file that cannot be read, and for a link.
@@ -136,7 +136,7 @@ def show_path(path: str) -> str:
     return printable(os.path.relpath(full_path, here) if is_below else os.path.normpath(path))
 
 
-def in_repository(path: str, names: tuple[str, ...]) -> str:
+def path_in_repository(path: str, names: tuple[str, ...]) -> str:
     """The path of a file relative to the top of the repository, with slashes; as it is when the file is not below that.
 
     `names` are the SET arguments of the run, which tell a file of `REV:path` from one on disk.
@@ -150,7 +150,7 @@ def in_repository(path: str, names: tuple[str, ...]) -> str:
     return (full_path.removeprefix(top) if is_below else path).replace(os.sep, "/")
 
 
-def in_patch(path: str, names: tuple[str, ...]) -> str:
+def name_in_patch(path: str, names: tuple[str, ...]) -> str:
     """The name of a file in a patch for `patch -p1` or `git apply`; `names` are the SET arguments of the run.
 
     It is relative to the working directory for a file below that, else to the top of the repository.
@@ -158,7 +158,7 @@ def in_patch(path: str, names: tuple[str, ...]) -> str:
     is_below = not os.path.isabs(path) and not os.path.normpath(path).startswith("..")
     if is_below and not path.startswith(_revision_prefixes(names)):
         return path.replace(os.sep, "/")
-    return in_repository(path, names).lstrip("/")
+    return path_in_repository(path, names).lstrip("/")
 
 
 @cache

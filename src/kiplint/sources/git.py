@@ -36,7 +36,7 @@ _SAFE_OPTIONS = (
 """Settings of a repository that are overridden, because each of them can name a command to run."""
 
 TIME_LIMIT = 60.0
-"""The limit on the time of a command, because folders that share subfolders can take git forever to list."""
+"""How many seconds a command may take, because folders that share subfolders can take git forever to list."""
 REVISION = re.compile(r"(?:[^{}:]|\{[^{}]*\})+:")
 """The revision of `REV:path`, with its colon."""
 FOLDER, FILE, LINK, SUBMODULE = "040000", "100", "120000", "160000"
@@ -192,7 +192,7 @@ class Objects:
         raise SourceError(f"the git repository {self.where} is damaged or partial: {name} is not in it; {remedy}")
 
     def _fail(self, stderr: bytes) -> NoReturn:
-        """Raise SourceError for git's standard error."""
+        """Raise SourceError with the reason in git's standard error."""
         reason = complaint(stderr)
         if "not a git repository" in reason:
             raise NoRepositoryError(f"not a git repository: {self.where}") from None
@@ -241,7 +241,7 @@ def work_tree_of(directory: str) -> str:
 
 
 def _unpack(name: str, bundle: str) -> str:
-    """The directory of a new bare clone of the bundle at a path, which is removed at the end of the process.
+    """The directory of a new bare clone of the bundle at the path `bundle`, removed at the end of the process.
 
     Raises SourceError for a broken bundle; the error calls it `name`.
     """

@@ -65,9 +65,9 @@ class SchemaFiles(msgspec.Struct, frozen=True):
 def kind_of(data: bytes) -> Kind:
     """What a file is.
 
-    A definition is an object that has versions, or a type and an API key, at its top level, or broken JSON with these
-    words. Malformed is all other text that is not JSON, an empty object, and an object that has two properties of
-    definitions and no type of another kind.
+    A definition is an object with the property `validVersions` or `flexibleVersions`, or with `apiKey` and `type`, or
+    broken JSON with these words. Malformed is all other text that is not JSON, an empty object, and an object that has
+    two properties of definitions and no type of another kind.
     """
     if len(data) >= MAX_BYTES_READ:
         beginning = blank_comments(data)
@@ -175,12 +175,12 @@ class FileTree(msgspec.Struct, frozen=True):
         return [SchemaFile(printable(self.shown_prefix + prefix + name), self.read(files[name])) for name in names]
 
     def directory(self, folder: str) -> str:
-        """The path of a folder as it is shown."""
+        """The path of a folder as users see it."""
         path = printable(self.shown_prefix + folder).rstrip("/").removesuffix("!")
         return path or self.shown_prefix[:1] or os.curdir  # the root `/` is nothing but the slash that was removed
 
 
-def is_walked(folder: str) -> bool:
+def is_searched(folder: str) -> bool:
     """Whether a folder is searched: all but hidden folders, `node_modules`, and the log of a Delta table."""
     return not folder.startswith(".") and folder not in ("", "node_modules", "_delta_log")
 
@@ -190,6 +190,6 @@ def by_folder(files: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     folders: dict[str, dict[str, Any]] = {}
     for path, file in files.items():
         folder, _, name = path.rpartition("/")
-        if not folder or all(is_walked(part) for part in folder.split("/")):
+        if not folder or all(is_searched(part) for part in folder.split("/")):
             folders.setdefault(folder, {})[name] = file
     return folders

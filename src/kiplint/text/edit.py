@@ -227,7 +227,7 @@ def _insert_into_empty(document: Document, container: Node, item: str) -> Edit:
     outer_indent = document.indent(container.start)
     indent = outer_indent + document.indent_unit
     line = f"\n{indent}" + item.replace("\n", "\n" + indent)
-    has_comment = document.text[start:end].strip() != ""
+    has_comment = document.text[start:end].strip() != ""  # then the item goes above it
     return document.edit(start, start if has_comment else end, f"{line}\n{outer_indent}")
 
 
