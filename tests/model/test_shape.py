@@ -91,6 +91,7 @@ def test_wrong_types(properties: dict[str, Any], pointer: str, detail: str, resu
     [
         ({"commonStructs": ["S"]}, "/commonStructs/0", '"commonStructs" is a list of objects, not a string', []),
         ({"listeners": ["broker", {}]}, "/listeners/1", '"listeners" is a list of strings, not an object', ["broker"]),
+        ({"listeners": ["broker", True]}, "/listeners/1", '"listeners" is a list of strings, not true', ["broker"]),
         ({"headerVersions": {"0+": []}}, "/headerVersions/0+", '"0+" is a string, not a list', {}),
     ],
 )

@@ -271,9 +271,8 @@ def coerce(path: Sequence[str | int], value: Any) -> Any:
     `path` is `["fields", 0, "ignorable"]`, say. None where the reader reads null, `NO_VALUE` where it fails.
     """
     kind = _kind_at(path)
-    if isinstance(path[-1], int):  # the kind of an item is that of its list
-        return str(value) if kind == "strings" and isinstance(value, (int, float)) else NO_VALUE
-    return _COERCIONS[kind](value) if kind in _COERCIONS else NO_VALUE
+    is_list_item = isinstance(path[-1], int)
+    return NO_VALUE if is_list_item or kind not in _COERCIONS else _COERCIONS[kind](value)
 
 
 def _kind_at(path: Sequence[str | int]) -> str:
