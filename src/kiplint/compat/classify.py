@@ -198,7 +198,7 @@ def causes_of(finding: Finding) -> Iterator[Cause]:
     if isinstance(finding, ChangeFinding):
         yield "change", finding.rpc, finding.rule, finding.field, finding.below_heading
     if finding.pointer and (finding.severity == "error" or isinstance(finding, ChangeFinding)):
-        # The element that a property belongs to; the keys of headerVersions are versions and no indexes of a list.
+        # A field's property belongs to the field, a message's stands alone; keys of headerVersions are no indexes.
         is_element = not parent or (key.isdigit() and parent != "/headerVersions")
         yield "element", finding.path, finding.pointer if is_element else parent
     if finding.fix and not parent:  # of a misspelt property: its right name, which other findings point to

@@ -148,10 +148,10 @@ def _file_name(path: str) -> str:
 
 def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
     """Bumps of a request or response without the other, and all new versions, which a rule forbids for frozen RPCs."""
-    common = [Both(old, new) for old, new in pairs if old and new and new.is_rpc and not _took_key(old, new)]
-    new_versions = {id(new): new.valid - old.valid for old, new in common}
-    bumped_versions = {id(new): new_versions[id(new)] for old, new in common if new.valid.highest > old.valid.highest}
-    for both in common:
+    kept = [Both(old, new) for old, new in pairs if old and new and new.is_rpc and not _took_key(old, new)]
+    new_versions = {id(new): new.valid - old.valid for old, new in kept}
+    bumped_versions = {id(new): new_versions[id(new)] for old, new in kept if new.valid.highest > old.valid.highest}
+    for both in kept:
         missing_versions = bumped_versions.get(id(partner(both.new)), NONE) - both.new.valid
         if missing_versions:
             yield Change("response-not-bumped", both, missing_versions, status="new")
@@ -349,7 +349,7 @@ def _reused_tags(
         for before, after in container.fields:
             if before is None or before.tag not in by_tag:
                 continue
-            if after and after.tag == before.tag:  # also where `by_tag` has another field with that tag
+            if after and after.tag == before.tag:  # it has its tag still, even if `by_tag` has another field with it
                 holder = after
                 was_given_up = ids_with_kept_tag is not None and id(after) not in ids_with_kept_tag
                 is_reused = was_given_up and not _is_restored(before, after)

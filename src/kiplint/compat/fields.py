@@ -312,8 +312,8 @@ def _replaced_fields(comparison: ComparedVersion) -> Iterator[Change]:
     """
     plain = comparison.plain
     old_offsets, new_offsets = _offsets(comparison.old, plain=plain), _offsets(comparison.new, plain=plain)
-    remaining_ids: set[int] = set()  # of old fields that the new side still has
-    earlier_ids: set[int] = set()  # of new fields that the old side had
+    remaining_ids: set[int] = set()  # of old fields that the new side has, too, and untagged
+    earlier_ids: set[int] = set()  # of new fields that the old side has, too, and untagged
     for old, new in comparison.pair.fields:
         if old and new and new.position in new_offsets:
             remaining_ids.add(id(old))

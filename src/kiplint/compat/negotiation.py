@@ -219,7 +219,7 @@ def negotiate(client: NamedSet, brokers: Sequence[NamedSet], *, unstable: bool =
 
 
 def client_side(name: str, schemas: SchemaSet, *, unstable: bool = False) -> Side:
-    """A client: the versions of both request and response, except those that brokers reserve for themselves.
+    """A client: the versions of both request and response, except those that brokers use among themselves.
 
     It uses an unstable highest version only if `unstable` is set (`unstable.api.versions.enable`).
     """
@@ -321,8 +321,8 @@ def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreem
     """The agreement of client and broker on an RPC, over a connection that began with the exchange `opening`.
 
     The version is the highest that both have (KIP-35, "Proposed Changes", 5); for ApiVersions the one of the
-    exchange. After a first request with header 3, one without it is refused with INVALID_REQUEST; SaslHandshake is
-    exempt (KIP-1313, "Client Instance ID").
+    exchange. After a first request with header 3, one without it is refused with INVALID_REQUEST, except ApiVersions
+    and SaslHandshake (KIP-1313, "Client Instance ID").
     """
     ours, theirs = client.offers.get(api_key), broker.rpcs.get(api_key)
     if theirs is None:
@@ -346,16 +346,17 @@ def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreem
             return Agreement(broker.name, offered, status=status, differing=differing)
         version = same_bytes.highest
     request_header, response_header = ours.headers(version)
+    must_have_id = opening.checked and api_key not in (API_VERSIONS, SASL_HANDSHAKE)
     if status == "agreed" and (request_header, response_header) != theirs.headers(version):
         status = "header-differs"
-    elif status == "agreed" and opening.checked and request_header < HEADER_WITH_ID:
-        status = "agreed" if api_key in (API_VERSIONS, SASL_HANDSHAKE) else "refused"
+    elif status == "agreed" and must_have_id and request_header < HEADER_WITH_ID:
+        status = "refused"
     is_deprecated = version in ours.request.deprecated | theirs.request.deprecated
     return Agreement(broker.name, offered, version, request_header, response_header, status, is_deprecated, differing)
 
 
 def _agreement_if_not_offered(api_key: int, ours: Offer | None, theirs: Offer, broker: str) -> Agreement:
-    """The agreement on an RPC that a broker has for nodes, not for clients; nodes must still agree on its bytes."""
+    """The agreement on an RPC that a broker does not offer to clients; if nodes use it, its bytes must be equal."""
     if ours and is_between_nodes(api_key, ours.name):
         differing = (ours.versions & theirs.versions_between_nodes) - ours.versions_with_same_bytes(theirs)
         if differing:
@@ -404,7 +405,7 @@ def _rpc_row(api_key: int, client: Side, brokers: Sequence[Side], exchanges: Seq
 def _status_with_all(agreements: Sequence[Agreement], usable: VersionRange | None) -> Outcome:
     """The status of an RPC with all brokers together: the worst of theirs, or that no version is usable with all.
 
-    `usable` is None where a side lacks the RPC. Where none is usable because layouts differ, that is the status.
+    `usable` is None where a side lacks the RPC. If layouts differ, their status counts even where no version is usable.
     """
     statuses = {agreement.status for agreement in agreements}
     if usable is not None and not usable and "layout-differs" not in statuses:

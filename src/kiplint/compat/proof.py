@@ -237,7 +237,7 @@ def _proof(
 ) -> Proof | None:
     """The proof that an example makes, None where the reader understands it.
 
-    `data` are the bytes that the writer writes for the value, an example about the field of this path.
+    `data` are the bytes that the writer writes for `value`, an example about the field at `path`.
     """
     written, read = writer.decode(data, spans=True), reader.decode(data, spans=True)
     make_proof = partial(

@@ -57,9 +57,9 @@ def read_base(
 ) -> BaseState:
     """The result of a check of the named directories and files in a revision; what it does not have counts as empty.
 
-    With `strict` a changed line alone makes no finding new. `repository` is the top of the work tree, by default of
-    that around the working directory. Raises UsageError for a source that is neither directory nor file, and
-    SourceError for an unknown revision.
+    With `strict` a changed line alone makes no finding new. `keeps` takes paths in the work tree. `repository` is the
+    top of the work tree, by default of that around the working directory. Raises UsageError for a source that is
+    neither directory nor file, and SourceError for an unknown revision.
     """
     counts: Counter[str] = Counter()
     files_by_path: dict[str, bytes] = {}
@@ -112,7 +112,7 @@ def sources_in(
     """The sources `REV:path` of the named directories and those of the named files, where the revision has them.
 
     `top` is the work tree that they are in: that of `repository`, by default of the one around the working directory.
-    Raises the errors of `read_base`; `subject` begins their messages.
+    Raises the errors of `read_base`; `subject` begins their messages, except for an unknown revision.
     """
     if not top:
         raise SourceError(f"{subject} needs a git repository around the working directory")

@@ -117,7 +117,7 @@ def load(source: Path, repository: Path | None = None, keep: Callable[[str], boo
 def read_directories(
     source: Path, repository: Path | None, keep: Callable[[str], bool]
 ) -> dict[str, list[tuple[str, bytes]]]:
-    """The paths and the bytes of the definitions that a SET argument names, by directory relative to it."""
+    """The paths and bytes of the definitions that a SET argument names, without siblings, by directory below it."""
     directories: dict[str, list[tuple[str, bytes]]] = {}
     for files in open_sets([os.fspath(source)], keep, repository=os.fspath(repository) if repository else None):
         pairs = directories.setdefault(files.relative, [])
