@@ -278,7 +278,7 @@ class _Decoder:
             reason = f"no set has {message_type} header {header_version}"
             raise _DecodeError("header-unknown", reason, message.name, version)
 
-        header = self.codec(header_messages[0], header_version).decode(data, whole=False)
+        header = self.codec(header_messages[0], header_version).decode(data, whole=False)  # the body follows
         value, problems = None, header.problems
         if header.is_complete:
             body = self.codec(message, version).decode(data, header.end)

@@ -36,7 +36,7 @@ class FixerCase:
     def __init__(self, violation: Violation, pointer: str, files: Mapping[str, bytes]) -> None:
         self.violation = violation
         self.element: Any = violation.element
-        """What violates the rule: of the type that the rule is for, as a rule names a fixer for its elements only."""
+        """What violates the rule, such as a Field; a fixer knows its type, as rules name fixers for their elements."""
         self.pointer = pointer
         self._files = files
 

@@ -72,6 +72,7 @@ def unmet_goals(before: CheckedFiles, after: CheckedFiles) -> Iterator[tuple[str
 
     names_by_path = rpc_names(new_set)
     without_flexible = [finding for finding in before.findings if finding.rule == "versions/flexible-missing"]
+    # That headerVersions are missing is one finding for the whole set: the RPC of its file need not be to blame.
     for finding in (*after.findings, *without_flexible):
         if finding.severity == "error" and finding.rule != _HEADER_MISSING and finding.path in names_by_path:
             yield names_by_path[finding.path], f"{finding.message} ({finding.rule})"
@@ -123,7 +124,7 @@ def _migrate_rpc(rpc: Rpc) -> Migration:
     latest_uses_header = request.declares_headers and header_of(request, latest) >= HEADER_WITH_ID
     changes_latest = request.unstable and not latest_uses_header
     version = latest if latest_uses_header or changes_latest else latest + 1
-    version = max(version, response.valid.highest)
+    version = max(version, response.valid.highest)  # of a response that is ahead
 
     request_edits, response_edits = MessageEdits(request), MessageEdits(response)
     for edits in (request_edits, response_edits):
@@ -207,14 +208,14 @@ def _declare_headers(edits: MessageEdits, version: int = 0, new_header: int | No
             edits.add([replace_value(edits.document, edits.node(old_entry.pointer), f'"{header}"')])
 
 
-def _with_header(entries: HeaderMap, version: int, header: int) -> HeaderMap:
-    """The header map in which all versions from `version` on have `header`; the same map if they have it already."""
+def _with_header(entries: HeaderMap, version: int, new_header: int) -> HeaderMap:
+    """The header map with the new header for all versions from `version` on; the same map if they have it already."""
     last_versions, last_header = entries[-1]
-    if version in last_versions and last_header == header:
+    if version in last_versions and last_header == new_header:
         return entries
     new_versions = VersionRange.of(version)
-    earlier_entries = [(versions - new_versions, old_header) for versions, old_header in entries]
-    return (*((versions, old_header) for versions, old_header in earlier_entries if versions), (new_versions, header))
+    earlier = [(versions - new_versions, header) for versions, header in entries if versions.lowest < version]
+    return (*earlier, (new_versions, new_header))
 
 
 def _declare_only(rpc: Rpc) -> Migration:

@@ -133,7 +133,7 @@ def bump(rpc: Rpc, *, unstable: bool = False, new_version: bool = False, comment
 
     If only one of the two has the highest version, the other one gets that version. After an unstable version, which
     may still change, a version is only added if `new_version` is set. `comment` follows the number of the version in
-    the comment above validVersions, such as `adds Epoch.`; by default that says that the version is the same.
+    the comment above validVersions, such as `adds Epoch.`; by default it says that the version is like the last one.
     """
     request, response = rpc.request, rpc.response
     obstacle = why_no_new_version(rpc)
@@ -184,7 +184,7 @@ def why_no_new_version(rpc: Rpc) -> str:
 
 
 def unreadable_versions(rpc: Rpc) -> str:
-    """Which validVersions of an RPC is not a range; empty if they all are."""
+    """Why validVersions of an RPC cannot be read; empty if they can."""
     for message in (rpc.request, rpc.response):
         if message and message.valid_problem:
             return f"validVersions of {message.name} is {message.spec.valid_versions!r}, which is not a range"

@@ -80,9 +80,11 @@ def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDi
         result = check_set(inputs, rules, directory=schemas.directory, single_file=is_single, fixer=make_fix)
         return CheckedFiles(files, result.findings)
 
-    checked = check({file.path: file.data for file in schema_files})
-    findings = {path: [finding for finding in checked.findings if finding.path == show_path(path)] for path in contents}
-    return CheckedDirectory(findings, checked, check)
+    checked_files = check({file.path: file.data for file in schema_files})
+    findings = {
+        path: [finding for finding in checked_files.findings if finding.path == show_path(path)] for path in contents
+    }
+    return CheckedDirectory(findings, checked_files, check)
 
 
 class Server(LanguageServer):
@@ -111,8 +113,8 @@ class Server(LanguageServer):
             checked = check_documents(directory, contents)
         except (UsageError, SourceError) as error:
             checked = CheckedDirectory()
-            start = types.Range(types.Position(0, 0), types.Position(0, 1))
-            failure = [types.Diagnostic(start, str(error), severity=SEVERITIES["error"], source="kiplint")]
+            first_character = types.Range(types.Position(0, 0), types.Position(0, 1))
+            failure = [types.Diagnostic(first_character, str(error), severity=SEVERITIES["error"], source="kiplint")]
         self._checked[directory] = checked
         for path, document in documents.items():
             positions = Positions(document.source, self.workspace.position_codec)
