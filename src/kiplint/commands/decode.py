@@ -231,7 +231,7 @@ class _Decoder:
         except ValueError:
             failure = _DecodeError("input-invalid", '"hex" must be pairs of hexadecimal digits')
         problem = ByteProblem(f"codec/{failure.rule}", 0, str(failure))
-        return DecodedObject(failure.message_name, failure.version, None, None, None, len(data), (problem,))
+        return DecodedObject(failure.message_name, failure.version, None, None, None, len(data), (problem,))  # no value
 
     def body_or_frame(self, line: BytesLine, data: bytes) -> DecodedObject:
         """Decode the bytes of a line. Raises _DecodeError, as the methods below do."""
@@ -258,7 +258,7 @@ class _Decoder:
             raise _DecodeError("unknown-message", f"no set has {name}{hint}", version=version)
         message = _first_with_version(candidates, version)
         body = self.codec(message, version).decode(data)
-        return DecodedObject(message.name, version, None, None, body.value, len(data), body.problems)
+        return DecodedObject(message.name, version, None, None, body.value, len(data), body.problems)  # no header
 
     def frame(self, message_type: str, api_key: int, version: int, data: bytes) -> DecodedObject:
         """Decode the header of a `request` or `response`, and the body behind it if the header is complete."""

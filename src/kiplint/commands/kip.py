@@ -262,6 +262,7 @@ def _check(
         blocks_by_path[path] = block
 
     def in_kip(finding: AnyFinding) -> AnyFinding:
+        """The finding with its position in the KIP, unless it is in a file of the base."""
         block = blocks_by_path.get(finding.path)
         if block is None:
             return finding
