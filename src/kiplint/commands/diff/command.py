@@ -153,17 +153,17 @@ class DiffResult(Report, frozen=True):
 
     @property
     def verdict(self) -> Verdict:
-        """`4.1.0 against 4.0.0: 1 change breaks wire and 4 nothing.`, the breaks of bytes, and the first advice."""
+        """`4.1.0 against 4.0.0: 1 change breaks wire and 4 nothing.`, the breaks of bytes, and advice for the first."""
         old, new = set_titles(*self.sets)
         breaking = sorted(
             (change for change in self.changes if change.breaks != "none"),
             key=lambda change: (BREAKS.index(change.breaks), SEVERITIES.index(change.severity)),
         )
-        advice = [change.help for change in breaking if change.help]
+        advice = breaking[0].help if breaking else ""
         return Verdict.of(
             f"{new} against {old}: {breaks_in_words(self.changes)}.",
             [f"{change.message} ({change.breaks})" for change in breaking if change.breaks in GRAVE],
-            f"For the first: {advice[0]}." if advice else "",
+            f"For the first: {advice}." if advice else "",
         )
 
     @property
