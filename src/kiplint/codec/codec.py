@@ -114,7 +114,7 @@ class Codec:
         """The values of a body that begins at the offset `pos`, and the problems of its bytes.
 
         `whole` means that the body must end where `data` ends; that is false for a header, which a body follows. With
-        `spans` the position of each value comes too. Raises UnusableLayout.
+        `spans` the position of each value is recorded as well. Raises UnusableLayout.
         """
         reader = _ValueReader(data, pos, spans=spans)
         value: dict[str, Any] = {}

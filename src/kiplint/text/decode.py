@@ -99,9 +99,9 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T | None:
     """The typed value of a definition, or None when `diagnose` has to read it and to say what is wrong.
 
     That is so when it does not decode, is not UTF-8, begins with a byte order mark, has a block comment or a duplicate
-    key, or is beyond the limits on size and depth. For duplicate keys to be seen the decoder's structs must forbid
-    unknown fields and have UNSET defaults, and nothing of the type may be `msgspec.Raw` or have a decoding hook
-    that changes the number of strings.
+    key, or is beyond the limits on size and depth. Duplicate keys are noticed only if the decoder's structs forbid
+    unknown fields and have UNSET defaults, and if nothing of the type is `msgspec.Raw` or has a decoding hook that
+    changes the number of strings.
     """
     if len(data) > DEFINITION_BYTES:
         return None
