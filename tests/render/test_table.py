@@ -70,7 +70,7 @@ def test_only_a_terminal_has_a_width(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (width_of(io.StringIO()), width_of(Terminal())) == (None, 72)
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 100])
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 146])
 @pytest.mark.parametrize("start", [0, 5, 60, 118, 190])
 def test_an_excerpt_is_cut_around_its_place(width: int, start: int) -> None:
     line = "".join(chr(33 + n % 90) for n in range(200))

@@ -21,9 +21,10 @@ MOST_ON_TERMINAL: Final = 50
 """How many findings a terminal shows with their lines, unless it is to show all."""
 
 WIDEST: Final = 140
-"""The longest excerpt of a line, in characters."""
+"""The longest excerpt of a line, in characters, without the dots around it."""
 MIN_WIDTH: Final = 20
-"""The shortest one, however narrow the terminal."""
+"""The shortest one with its dots, however narrow the terminal."""
+DOTS: Final = len("... " + " ...")
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
@@ -94,8 +95,8 @@ def excerpt(finding: Finding, source: bytes | None, color: bool, width: int | No
         rows.append(path)
     else:
         end_column = finding.end_column if finding.end_line == finding.line else None
-        max_length = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
-        text, marks = _cut_line(lines_of(source).line(finding.line), finding.column, end_column, max_length)
+        room = WIDEST + DOTS if width is None else max(MIN_WIDTH, width - len(margin) - 3)
+        text, marks = _cut_line(lines_of(source).line(finding.line), finding.column, end_column, room)
         rows += [
             f"{path}:{finding.line}:{finding.column}",
             f"{margin} {bar}",
@@ -136,15 +137,14 @@ def _fix_mark(finding: Finding) -> str:
     return FIX_MARKS[finding.fix.applicability] if finding.fix else ""
 
 
-def _cut_line(line: str, column: int, end_column: int | None, max_length: int) -> tuple[str, str]:
-    """At most `max_length` characters of a line around a finding, and blanks and `^` to mark the finding below them.
+def _cut_line(line: str, column: int, end_column: int | None, room: int) -> tuple[str, str]:
+    """A line, or as much of it around a finding as fits into `room` characters, and the `^` to write below the finding.
 
     Columns are 1-based, the end exclusive; `end_column` is None for a finding that goes on in the next line.
     """
     finding_start = column - 1
     finding_end = len(line) if end_column is None else min(len(line), max(column, end_column - 1))
-    needs_room_for_dots = len(line) > max_length and max_length != WIDEST  # which does not count the dots
-    part_length = max_length - len("... " + " ...") if needs_room_for_dots else max_length
+    part_length = len(line) if len(line) <= min(WIDEST, room) else min(WIDEST, room - DOTS)
     characters_before = min(20, part_length // 4)
     part_start = max(0, min(finding_start - characters_before, len(line) - part_length))
     part_end = part_start + part_length
