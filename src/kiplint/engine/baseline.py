@@ -86,7 +86,7 @@ class BaselineResult(NamedTuple):
 def apply_baseline(
     findings: tuple[Finding, ...], rules: RuleSet, file: BaselineFile, sets: Iterable[str], *, is_whole: bool
 ) -> BaselineResult:
-    """The findings of a run that are not recorded. `sets` are the paths that the run checks.
+    """The findings of a run that its baseline does not record, its stale entries, and notes; `sets` are checked.
 
     An entry is stale when this run would have found what it records, and did not: its rule ran, everything was checked
     that the baseline covers, and the run `is_whole`, which means that every file could be read and no base hides
@@ -104,8 +104,8 @@ def apply_baseline(
 
     stale: tuple[StaleEntry, ...] = ()
     if is_whole and all(_is_covered(path, checked_paths, folder) for path in baseline.checked):
-        ids_of_other_rules = {rule.id for rule in rules.all_rules} - {rule.id for rule in rules.rules}
-        stale = tuple(entry for entry in stale_entries(baseline, findings) if entry.rule not in ids_of_other_rules)
+        ids_not_run = {rule.id for rule in rules.all_rules} - {rule.id for rule in rules.rules}
+        stale = tuple(entry for entry in stale_entries(baseline, findings) if entry.rule not in ids_not_run)
     unrecorded_findings = new_findings(findings, baseline.counts)
     updated_baseline = drop_stale(baseline, stale)
     dropped = baseline.total - updated_baseline.total
@@ -121,9 +121,9 @@ def apply_baseline(
 
 
 def are_among(findings: Iterable[Finding], counts: Mapping[str, int]) -> list[bool]:
-    """Whether each finding is among those of which `counts` has the number by fingerprint, such as those of a baseline.
+    """Whether each finding is among known ones, such as those of a baseline: `counts` is their number by fingerprint.
 
-    Of more findings with one fingerprint than `counts` has, the first ones are among them.
+    Of more findings with one fingerprint than are known, the first ones are the known ones.
     """
     unused_counts = Counter(counts)
     result = []
@@ -134,25 +134,25 @@ def are_among(findings: Iterable[Finding], counts: Mapping[str, int]) -> list[bo
 
 
 def new_findings(findings: Sequence[Finding], counts: Mapping[str, int]) -> tuple[Finding, ...]:
-    """The findings that are not recorded, in their order; `counts` are those of `are_among`."""
+    """The findings that a baseline does not record, in their order; `counts` is how many it records, by fingerprint."""
     flags = are_among(findings, counts)
     return tuple(finding for finding, is_recorded in zip(findings, flags, strict=True) if not is_recorded)
 
 
 def stale_entries(baseline: Baseline, findings: Iterable[Finding]) -> tuple[StaleEntry, ...]:
     """The entries that record more findings than these `findings` have, each with how many are left."""
-    present = Counter(finding.fingerprint for finding in findings)
+    present_counts = Counter(finding.fingerprint for finding in findings)
     return tuple(
-        StaleEntry(**asdict(entry), left=present[entry.fingerprint])
+        StaleEntry(**asdict(entry), left=present_counts[entry.fingerprint])
         for entry in baseline.findings
-        if present[entry.fingerprint] < entry.count
+        if present_counts[entry.fingerprint] < entry.count
     )
 
 
 def drop_stale(baseline: Baseline, stale: Iterable[StaleEntry]) -> Baseline:
     """The baseline with the counts of stale entries reduced to what is left; entries with nothing left are dropped."""
-    counts = baseline.counts | {entry.fingerprint: entry.left for entry in stale}
-    entries = [replace(entry, count=counts[entry.fingerprint]) for entry in baseline.findings]
+    new_counts = baseline.counts | {entry.fingerprint: entry.left for entry in stale}
+    entries = [replace(entry, count=new_counts[entry.fingerprint]) for entry in baseline.findings]
     return _sorted_baseline(baseline.checked, (entry for entry in entries if entry.count))
 
 

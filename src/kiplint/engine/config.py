@@ -174,7 +174,7 @@ def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
 
 
 def find_config(start: str, files: Disk = DISK) -> str | None:
-    """The configuration file, which may be a pyproject.toml, in `start` or the nearest folder above; None without."""
+    """The configuration file in the directory `start`, or else in the nearest one above it that has one; else None."""
     for folder in _folder_and_parents(start, files):
         for name in FILES:
             file = os.path.join(folder, name)

@@ -246,7 +246,7 @@ class Expressions(ast.NodeTransformer):
             if expression is not None:
                 function = ast.Name("_word" if words else "_text", _LOAD, **_AT)
                 arguments = [self.tree(expression), *(ast.Constant(item, **_AT) for item in words)]
-                parts.append(ast.FormattedValue(ast.Call(function, arguments, [], **_AT), -1, **_AT))
+                parts.append(ast.FormattedValue(ast.Call(function, arguments, [], **_AT), conversion=-1, **_AT))
         return _function("_element", ast.JoinedStr(parts, **_AT))
 
     def filter(self, conditions: Sequence[str]) -> Callable[[Iterable[Any], Any], list[Any]]:
@@ -255,11 +255,11 @@ class Expressions(ast.NodeTransformer):
         An empty condition always holds.
         """
         target, elements = ast.Name("_element", _STORE, **_AT), ast.Name("_elements", _LOAD, **_AT)
-        loop = ast.comprehension(target, elements, [self.tree(text) for text in conditions if text], 0)
+        loop = ast.comprehension(target, elements, [self.tree(text) for text in conditions if text], is_async=0)
         return _function("_elements", ast.ListComp(_ELEMENT, [loop], **_AT))
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Keep a node of any other type if it is in the language, else raise ExpressionError, as all the methods do."""
+        """Keep a node of any other type if it is in the language, else raise ExpressionError, as the other visits do."""
         if isinstance(node, ast.expr) and not _is_plain(node):
             raise ExpressionError(f"{short(ast.unparse(node))} is not part of the rule language")
         return super().generic_visit(node)
@@ -299,13 +299,9 @@ class Expressions(ast.NodeTransformer):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name not in FUNCTIONS:
             raise _unknown(name or ast.unparse(node.func), "a function of the rule language", FUNCTIONS)
-        argument_count = FUNCTIONS[name].arguments
-        if (
-            node.keywords
-            or len(node.args) != argument_count
-            or any(isinstance(item, ast.Starred) for item in node.args)
-        ):
-            raise ExpressionError(f"{name}() takes {argument_count} argument{'s' * (argument_count != 1)}")
+        count = FUNCTIONS[name].arguments
+        if node.keywords or len(node.args) != count or any(isinstance(item, ast.Starred) for item in node.args):
+            raise ExpressionError(f"{name}() takes {count} argument{'s' * (count != 1)}")
         node.args = [self.visit(item) for item in node.args]
         return node
 

@@ -66,8 +66,8 @@ def load_pack(file: str, files: Disk = DISK) -> list[Rule]:
             raise UsageError(f"{file}:{_line_of(text, rule.spec.id)}: there are two rules {rule.id}")
         rule_ids.add(rule.id)
         with warnings.catch_warnings(action="error"):  # a backslash that Python warns of is a mistake
-            for key, wrong_text, problem in mistakes(rule):
-                line = _line_of(text, rule.spec.id, wrong_text)
+            for key, landmark, problem in mistakes(rule):
+                line = _line_of(text, rule.spec.id, landmark)
                 raise UsageError(f"{file}:{line}: {rule.id}: {key}: {problem}")
     return rules
 

@@ -248,7 +248,7 @@ FieldRequirements = Mapping[str, FieldRequirement] | Sequence[FieldRequirement]
 
 
 def unmet_requirements(container: Container, required_fields: FieldRequirements) -> Iterator[Unmet]:
-    """Each unmet requirement on the fields of a message or struct: a mapping is by name, a sequence by position."""
+    """Each unmet requirement on the fields of a message or struct; a mapping is by name, a list by position."""
     if isinstance(required_fields, Mapping):
         for name, requirement in required_fields.items():
             yield from _unmet(container, container.by_name.get(name), requirement, name)
@@ -259,7 +259,7 @@ def unmet_requirements(container: Container, required_fields: FieldRequirements)
 
 
 def _unmet(container: Container, field: Field | None, requirement: FieldRequirement, label: str) -> Iterator[Unmet]:
-    """How a field, or each one of its struct, is not as required; a missing field, None, has a `label` only."""
+    """How a field and the fields of its struct are not as required. `label` says which one is missing if it is None."""
     if field is None:
         yield Unmet(f"{container.name} has to carry {label}, {_describe(requirement)}", container, "fields")
         return
@@ -293,14 +293,14 @@ def _mistakes(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str
     if requirement.versions and field.present != VersionRange.parse(requirement.versions) & field.owner.present:
         yield "versions", f"has to be there in versions {requirement.versions}, not in {field.versions}"
     if requirement.tagged != "either":
-        tagged = VersionRange.parse(requirement.tagged) & field.present
-        if field.tagged & field.present != tagged:
-            mistake = f"has to be tagged in versions {requirement.tagged}" if tagged else "must not be tagged"
+        required_tagged = VersionRange.parse(requirement.tagged) & field.present
+        if field.tagged & field.present != required_tagged:
+            mistake = f"has to be tagged in versions {requirement.tagged}" if required_tagged else "must not be tagged"
             yield "taggedVersions", mistake
     if requirement.nullable:
-        nullable = VersionRange.parse(requirement.nullable) & field.present
-        surplus_versions = (field.nullable & field.present) - nullable
-        if not nullable <= field.nullable:
+        required_nullable = VersionRange.parse(requirement.nullable) & field.present
+        surplus_versions = (field.nullable & field.present) - required_nullable
+        if not required_nullable <= field.nullable:
             yield "nullableVersions", f"has to be nullable in versions {requirement.nullable}"
         elif surplus_versions:
             yield "nullableVersions", f"must not be null in versions {surplus_versions}"

@@ -120,7 +120,7 @@ def parse_suppressions(text: str) -> tuple[list[Suppression], list[Problem]]:
 
 
 def _read_comment(comment: Comment, line: int, lines_with_code: Sequence[int]) -> Suppression:
-    """The suppression in a comment at the number `line`; `lines_with_code` are numbers too. Raises _MalformedError."""
+    """The suppression in a comment on the 1-based `line`; `lines_with_code` are sorted. Raises _MalformedError."""
     directive = _DIRECTIVE.fullmatch(comment.body)
     word = directive["word"] if directive else ""
     if directive is None or word not in ("ignore", "ignore-file"):
