@@ -259,7 +259,7 @@ class Expressions(ast.NodeTransformer):
         return _function("_elements", ast.ListComp(_ELEMENT, [loop], **_AT))
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Keep a node of any other type if it is in the language, else raise ExpressionError, as the other visits do."""
+        """Keep a node of any other type if it is in the language, else raise ExpressionError, as all visits do."""
         if isinstance(node, ast.expr) and not _is_plain(node):
             raise ExpressionError(f"{short(ast.unparse(node))} is not part of the rule language")
         return super().generic_visit(node)

@@ -17,7 +17,7 @@ def write(result: RunResult, out: TextIO, *, color: bool) -> None:
 
 
 def write_lines(result: RunResult, out: TextIO, *, color: bool) -> None:
-    """Write each item of the document's list of that attribute, such as the findings, on a line, and nothing else."""
+    """Write each item of the document's main list, such as the findings, on a line of its own, and nothing else."""
     for item in getattr(result.document, result.list_attribute):
         out.write(as_json(item) + "\n")
 

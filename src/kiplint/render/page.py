@@ -116,8 +116,8 @@ class Section(NamedTuple):
 
 def write_page(out: TextIO, *, command: str, title: str, verdict: Verdict, sections: Sequence[Section]) -> None:
     """Write a page. Its time is SOURCE_DATE_EPOCH, which reproducible builds set, or else now."""
-    style, script = _file("page.css"), _file("page.js")
-    policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:"
+    style, script = _packaged_text("page.css"), _packaged_text("page.js")
+    policy = f"default-src 'none'; style-src {_policy_hash(style)}; script-src {_policy_hash(script)}; img-src data:"
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH") or now())
     text = _template().render(
         command=command,
@@ -139,17 +139,17 @@ def _template() -> Any:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalize
     )
-    return environment.from_string(_file("page.html"))
+    return environment.from_string(_packaged_text("page.html"))
 
 
 def _finalize(value: Any) -> Any:
     return printable(value) if type(value) is str else value  # not `Markup`, which is a subclass of str
 
 
-def _hash(text: str) -> str:
+def _policy_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 @cache
-def _file(name: str) -> str:
+def _packaged_text(name: str) -> str:
     return files("kiplint.render").joinpath(name).read_text("utf-8")

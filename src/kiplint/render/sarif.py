@@ -77,7 +77,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
 
 
 def _results(report: Report, rule_ids: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The `result` of each finding; `rule_ids` are in the order of the rules of the run."""
+    """The `result` of each finding; `rule_ids` are those of the rules that the log lists, in its order."""
     index_of_rule = {rule_id: index for index, rule_id in enumerate(rule_ids)}
     for finding, unique_fingerprint in zip(report.findings, fingerprints(report.findings), strict=True):
         yield {
@@ -92,7 +92,7 @@ def _results(report: Report, rule_ids: Sequence[str]) -> Iterator[dict[str, Any]
 
 
 def _fixes(report: Report, finding: Finding) -> dict[str, Any]:
-    """The property `fixes` of a result; empty unless the finding has a fix, and `sources` each file that it changes."""
+    """The property `fixes` of a result; empty without a fix that can be written by the columns of the `sources`."""
     fix = finding.fix
     if fix is None or not all(edit.path in report.sources for edit in fix.edits):
         return {}
