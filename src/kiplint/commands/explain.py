@@ -112,9 +112,9 @@ def _examples(rule: Rule, folder: Path, color: bool) -> Iterator[str]:
 
 def check_example(rule: Rule, folder: Path) -> Result:
     """Check the set in a directory with one rule alone, even if it is off by default; paths are file names."""
-    active = replace(rule, severity=rule.active_severity)
+    active_rule = replace(rule, severity=rule.active_severity)
     inputs = [SchemaFile(file.name, file.read_bytes()) for file in sorted(folder.glob("*.json"))]
-    return check_set(inputs, RuleSet([active], [active]))
+    return check_set(inputs, RuleSet([active_rule], [active_rule]))
 
 
 def _toml(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -132,7 +132,7 @@ def bump(
 
 
 def _present(result: MigrationResult, diff: bool, output_format: FormOption) -> int:
-    """Print the result, or with `diff` the patch and the reasons why RPCs are left to a person; return the code."""
+    """Print the result, or with `diff` the patch and why RPCs are left to a person; return the exit code."""
     if not diff:
         return present(result, output_format)
     left_rows = (row for row in result.rows if row.state == "left")
@@ -262,7 +262,7 @@ def _migrate(
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []
     unparsable: list[str] = []
-    rpc_names: set[str] = set()
+    found_rpc_names: set[str] = set()
     wanted_rpc_names = {rpc_of(name) for name in names}
     for schema_files in open_sets(paths, configuration.keeps):
         pairs = [(file.path, file.data) for file in schema_files.files]
@@ -272,7 +272,7 @@ def _migrate(
 
         reported_paths = {file.path for file in schema_files.files if file.is_reported}
         rpcs = [rpc for rpc in real_rpcs(schemas) if not reported_paths.isdisjoint(files_of(rpc))]
-        rpc_names |= {rpc.name for rpc in rpcs}
+        found_rpc_names |= {rpc.name for rpc in rpcs}
 
         migration = migrate_set(schemas, [rpc for rpc in rpcs if not names or rpc.name in wanted_rpc_names])
         if migration.rows:
@@ -282,9 +282,9 @@ def _migrate(
         rows += [replace(row, directory=directory) for row in migration.rows]
 
     for name in names:
-        if rpc_of(name) not in rpc_names:
-            raise UsageError(f"there is no RPC {name}{did_you_mean(rpc_of(name), rpc_names)}")
-    if not rpc_names and not unparsable:
+        if rpc_of(name) not in found_rpc_names:
+            raise UsageError(f"there is no RPC {name}{did_you_mean(rpc_of(name), found_rpc_names)}")
+    if not found_rpc_names and not unparsable:
         raise UsageError("there are no RPCs: name the directory that has the requests and responses, or some of them")
     status: Status = "findings" if any(row.state == "left" for row in rows) else "ok"
     result = MigrationResult(

@@ -332,11 +332,10 @@ def tree_of(files: Files) -> Tree:
 def breaks_between(
     old: Tree, new: Tree, allowed_breaks: Collection[str] = SAFE_BREAKS, releases: Releases | None = None
 ) -> Iterator[Regression]:
-    """The changes that break more than is allowed.
+    """The changes that `allowed_breaks` does not allow.
 
-    Of the changes that break what `allowed_breaks` names, those that are errors are not allowed either: another default
-    of a tagged field breaks no byte, but it changes what the absence of the field means. Changes of messages whose
-    ranges could not be read do not count.
+    An error is allowed only if it breaks nothing: another default of a tagged field is an error that breaks no byte,
+    but it changes what the absence of the field means. Changes of messages whose ranges could not be read do not count.
     """
     try:
         changes = compare_trees(old, new, releases=releases)
@@ -346,11 +345,11 @@ def breaks_between(
         return
     for change, finding in classified_changes:
         is_allowed = finding.breaks in allowed_breaks and (finding.breaks == "none" or finding.severity != "error")
-        if not is_allowed and _was_readable(change, by_releases=releases is not None):
+        if not is_allowed and _was_readable(change, compares_releases=releases is not None):
             yield Regression(finding.path, finding.rule, finding.message, pointer=finding.pointer)
 
 
-def _was_readable(change: Change, *, by_releases: bool) -> bool:
+def _was_readable(change: Change, *, compares_releases: bool) -> bool:
     """Whether the ranges and the type that changed could be read before; else there were no bytes to preserve.
 
     A file without flexibleVersions is a mistake, unless files of releases are compared: old ones have no such property.
@@ -358,7 +357,7 @@ def _was_readable(change: Change, *, by_releases: bool) -> bool:
     message = change.former
     if message is None or message.valid_problem or message.flexible_problem:
         return False
-    if not by_releases and not message.declares_flexible:
+    if not compares_releases and not message.declares_flexible:
         return False
     old_field, _ = change.fields
     return old_field is None or old_field.is_primitive or old_field.struct is not None
