@@ -77,24 +77,21 @@ FROM set_messages WHERE type = 'request' AND lowest IS NOT NULL GROUP BY ALL;
 -- Which open findings of forks had upstream too, and has no longer? A branch has a fix before a release has it.
 CREATE VIEW fixed_upstream AS
 WITH lines AS (
-  SELECT key, lineage, arg_max(struct_pack(commit := fixed_commit, time := fixed_time, release := fixed_release,
-    ended := ended), fixed_position) AS fixed
-  FROM spans WHERE source IN (FROM upstream) AND what = 'finding' GROUP BY ALL HAVING NOT bool_or(open)
+  SELECT key, lineage, arg_max(s, fixed_position) AS fixed
+  FROM spans s WHERE source IN (FROM upstream) AND what = 'finding' GROUP BY ALL HAVING NOT bool_or(open)
 ), fixes AS (SELECT key, arg_min(fixed, starts_with(lineage, 'tags')) AS fixed FROM lines GROUP BY key)
 SELECT source, lineage, rule, severity, message_name, path, message, introduced_commit, introduced_time,
-  fixed.commit AS fixed_commit, fixed.time AS fixed_time, fixed.release AS fixed_release, fixed.ended AS ended
+  fixed.fixed_commit, fixed.fixed_time, fixed.fixed_release, fixed.ended
 FROM spans JOIN fixes USING (key) WHERE source NOT IN (FROM upstream) AND what = 'finding' AND open;
 
 -- Where did each line of a fork leave upstream? The base is the newest commit that both have, or that the fork merged.
 CREATE VIEW fork_bases AS
 WITH forks AS (  -- tags repeat what the branches of a source have
-  SELECT source, lineage, arg_max(commit, position) AS commit, arg_max(time, position) AS time,
-    arg_max(root, position) AS root, bool_or(release IS NOT NULL) AS is_tags
-  FROM revisions WHERE source NOT IN (FROM upstream) GROUP BY source, lineage
-  QUALIFY NOT is_tags OR bool_and(is_tags) OVER (PARTITION BY source)
+  FROM revisions WHERE source NOT IN (FROM upstream)
+  QUALIFY position = max(position) OVER (PARTITION BY source, lineage)
+    AND (release IS NULL OR bool_and(release IS NOT NULL) OVER (PARTITION BY source))
 ), theirs AS (
-  SELECT position, commit, time, root, release FROM revisions
-  WHERE source IN (FROM upstream) AND root IN (SELECT root FROM sets)
+  FROM revisions WHERE source IN (FROM upstream) AND root IN (SELECT root FROM sets)
 ), bases AS (
   SELECT m.source, m.lineage, arg_max(u, (u.time, u.position)) AS base
   FROM (SELECT source, lineage, unnest(list_append(parents[2:], commit)) AS commit FROM revisions) m
