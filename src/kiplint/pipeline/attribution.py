@@ -77,7 +77,7 @@ def find_bases(
 def _bases_on(
     lineage: str, positions: Mapping[str, int], ancestry: Iterable[Sequence[str]], releases: Iterable[Release]
 ) -> Bases:
-    """The last position on one line that each release descends from; of a release of the line itself it is its own.
+    """The last position on one line that each release descends from: for a release of the line, its own position.
 
     `positions` are those of the commits of the line. `ancestry` has a list for each commit, parents before children:
     its id, and then those of its parents.

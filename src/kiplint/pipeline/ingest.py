@@ -63,16 +63,16 @@ def new_blobs(lake: Lake, files: DataFrame) -> DataFrame:
 
 
 def new_files(lake: Lake, files: DataFrame) -> DataFrame:
-    """The new rows of the table `files`: all definitions of the trees that it lacks, but for trees without any."""
+    """The new rows of the table `files`: definitions and malformed files of new trees with at least one definition."""
     kinds = lake.read("blobs").select("blob", "kind")
     missing_files = lake.missing(files.select("tree", "name", "blob").distinct(), "files", "tree").join(kinds, "blob")
     trees_with_definitions = missing_files.where("kind = 'definition'").select("tree").distinct()
-    definitions = missing_files.where("kind IN ('definition', 'malformed')")  # a malformed file is meant to be one
+    definitions = missing_files.where("kind IN ('definition', 'malformed')")
     return definitions.join(trees_with_definitions, "tree", "left_semi")
 
 
 def new_sets(lake: Lake, sets_of_history: DataFrame) -> DataFrame:
-    """The new rows of the table `sets`: all sets of the roots that it lacks, but for sets without files in the lake."""
+    """The new rows of the table `sets`: of each root that it lacks, all sets that have files in the lake."""
     trees = lake.read("files").select("tree").distinct()
     sets_with_files = sets_of_history.join(trees, "tree", "left_semi").select("root", "directory", "tree").distinct()
     return lake.missing(sets_with_files, "sets", "root")

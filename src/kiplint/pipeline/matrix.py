@@ -56,7 +56,7 @@ def negotiate_pairs(rules: Rules, pairs: Sequence[Row], texts: Sequence[Row]) ->
 
 
 def negotiate_cells(client: Side, broker: Side) -> Iterator[Row]:
-    """A row for each RPC of a client or a broker."""
+    """The columns of the table `matrix` for each RPC that a client or a broker has."""
     opening = exchange(client, broker)
     for key in sorted({*client.offers, *broker.offers}):
         agreement = agree(key, client, broker, opening)

@@ -110,7 +110,7 @@ def _fields(message: Message) -> Iterator[Row]:
 
 
 def _layout(message: Message, versions: VersionRange) -> Row:
-    """The element of the column `layouts` of versions that all have one layout."""
+    """The element of the column `layouts` for versions that all have the same layout."""
     body = layout(message, versions.lowest)
     return {
         **_bounds(versions),
@@ -122,7 +122,7 @@ def _layout(message: Message, versions: VersionRange) -> Row:
 
 
 def _shape(body: Layout, prefix: str) -> Iterator[str]:
-    """A line such as `Topics.Name compact string` for each field, in the order of the wire; a prefix is `Topics.`."""
+    """A line for each field, in the order of the wire: `Topics.Name compact string` for the prefix `Topics.`."""
     for slot in body.all_slots:
         tag = f", tag {slot.field.tag}" if body.tags and slot in body.tags else ""
         yield f"{prefix}{slot.field.name} {describe_slot(slot)}{tag}"

@@ -158,13 +158,13 @@ def _join(old_lines: Lines, new_lines: Iterable[Line]) -> Lines:
 
 
 def _find_upstream(lines: Lines, name: str) -> str:
-    """The source that the others are compared with: that of the name, else that of the last run, else the first."""
+    """The source to compare the others with: the one called `name`, else that of the last run, else the first."""
     sources = [line.source for line in lines.values()]
     if name and name not in sources:
         raise UsageError(f"--upstream {name} is none of the sources{did_you_mean(name, sources)}")
     if name:
         return name
-    old_upstreams = [line.source for line in lines.values() if line.upstream]  # `upstream` is as the last run set it
+    old_upstreams = [line.source for line in lines.values() if line.upstream]  # as the last run set it
     return old_upstreams[0] if old_upstreams else sources[0]
 
 

@@ -37,8 +37,7 @@ def command(
     answers = open_lake(lake)
     names = [name for (name,) in answers.rows("SELECT DISTINCT message_name FROM messages").values if name]
     column, values = find_subject(subject, names)
-    events = answers.rows(EVENTS.format(column), [values])
-    return present(output_format, {"events": events}, {"events": subject})
+    return present(output_format, {"events": answers.rows(EVENTS.format(column), [values])}, {"events": subject})
 
 
 def find_subject(subject: str, message_names: list[str]) -> tuple[str, list[str]]:

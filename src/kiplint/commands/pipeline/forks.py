@@ -46,4 +46,4 @@ def command(
     if fork and not answers["forks"].values:
         names = [name for (name,) in lake_answers.rows("SELECT DISTINCT source FROM forks").values]
         raise UsageError(f"the lake has no fork {fork}{did_you_mean(fork, names)}")
-    return present(output_format, answers, TITLES)
+    return present(output_format, answers, {name: TITLES[name] for name in answers})

@@ -54,8 +54,7 @@ TITLES = {
 """The titles of the tables, in their order."""
 WIDTH, TOP, BOTTOM = 600, 10, 110
 """The width of a plot, and the heights of its greatest value and of 0, in its own units."""
-LOOKS = {"errors": "error", "warnings": "warning"}
-"""How the page shows a column of the history."""
+LOOK_BY_COLUMN = {"errors": "error", "warnings": "warning"}
 EPILOG = """\b
 Examples:
   kiplint pipeline report lake
@@ -100,10 +99,7 @@ def write_report(out: TextIO, answers: Mapping[str, Rows]) -> None:
 
 
 def _plots(history: Sequence[Mapping[str, Any]]) -> Iterator[Plot]:
-    """A plot for each line of history with its open errors and warnings over time.
-
-    `history` is the answer of this name in `QUERIES`: a record for each revision, the oldest of a line first.
-    """
+    """A plot for each line of history with its open errors and warnings, from records of its revisions over time."""
     revisions_by_line: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for record in history:
         revisions_by_line[f"{record['source']} {record['lineage']}"].append(record)
@@ -111,9 +107,9 @@ def _plots(history: Sequence[Mapping[str, Any]]) -> Iterator[Plot]:
         first, last = revisions[0]["time"], revisions[-1]["time"]
         scale = WIDTH / ((last - first).total_seconds() or 1)  # a line of one revision has no duration
         xs = [round((revision["time"] - first).total_seconds() * scale, 1) for revision in revisions]
-        most = max(1, *(revision[column] for revision in revisions for column in LOOKS))
+        most = max(1, *(revision[column] for revision in revisions for column in LOOK_BY_COLUMN))
         plot_lines = []
-        for column, look in LOOKS.items():
+        for column, look in LOOK_BY_COLUMN.items():
             ys = [BOTTOM - revision[column] * (BOTTOM - TOP) / most for revision in revisions]
             points = " ".join(f"{x:g},{y:.1f}" for x, y in zip(xs, ys, strict=True))
             plot_lines.append(PlotLine(f"{column}: {revisions[-1][column]:,}", look, points))

@@ -43,8 +43,7 @@ def present(output_format: str, answers: Mapping[str, Rows], titles: Mapping[str
         sys.stdout.write(json.dumps(document, default=_json_value, indent=2) + "\n")
     else:
         for name, title in titles.items():
-            if name in answers:
-                _write_table(title, answers[name])
+            _write_table(title, answers[name])
     return CLEAN
 
 
