@@ -210,7 +210,7 @@ def json5(case: FixerCase) -> Fix | None:
         return None
     if not isinstance(value, (str, int)):
         return None
-    text = json.dumps(value, ensure_ascii=not str(value).isprintable())  # what nobody sees stays an escape
+    text = json.dumps(value, ensure_ascii=not str(value).isprintable())  # invisible characters stay escapes
     return safe(case.document.edit(problem.start, problem.end, text))
 
 

@@ -118,7 +118,7 @@ def files_of(rpc: Rpc) -> list[str]:
 
 
 def rpc_names(schemas: SchemaSet) -> dict[str, str]:
-    """The names of the RPCs, such as `Fetch`, by path of the request and of the response; RequestHeader has its own."""
+    """The names of the RPCs, such as `Fetch`, by path of request and response; and RequestHeader by its path."""
     names = {path: rpc.name for rpc in real_rpcs(schemas) for path in files_of(rpc)}
     if schemas.request_header:
         names[schemas.request_header.file] = REQUEST_HEADER
