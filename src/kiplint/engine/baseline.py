@@ -228,7 +228,7 @@ def _leading_comments(path: str) -> bytes:
 
 
 def _recorded_path(path: str, folder: str) -> str:
-    """A checked path or revision as a baseline records it: a path on disk relative to the folder of the baseline."""
+    """A checked path or revision as a baseline records it: a path that exists is made relative to its folder."""
     if os.path.lexists(path):
         path = os.path.relpath(os.path.realpath(path), folder).replace(os.sep, "/")
     return encodable(path)

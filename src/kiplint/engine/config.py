@@ -201,7 +201,7 @@ def entity_types_of_tree(start: str, files: Disk = DISK) -> tuple[str, ...]:
     for folder in _folder_and_parents(start, files):
         file = os.path.join(folder, ENTITY_TYPES)
         if files.is_file(file):
-            source = files.read(file, cut=True).decode(errors="replace")
+            source = files.read(file, cut=True).decode(errors="replace")  # only the beginning of a long file
             return tuple(re.findall(r'@JsonProperty\("(\w+)"\)', source))
     return ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class UsageError(Exception):
-    """A mistake in arguments, configuration or packs. The text states it, then the remedy, by the command's options.
+    """A mistake in arguments, configuration or packs. The text states it and then the remedy, which may name options.
 
     `word` is the wrong word, to be located in a configuration.
     """

@@ -25,7 +25,7 @@ FIXERS = ("instead", "suggestion")
 
 
 def shipped(name: str) -> str:
-    """The directory of the shipped `packs` or `fixtures`: in the package, or at the top of a checkout."""
+    """The directory of the shipped `packs` or `fixtures`: in the package, else in a checkout, where packs are `rules`."""
     folder = os.path.join(_PACKAGE, name)
     if os.path.isdir(folder):
         return folder

@@ -101,7 +101,7 @@ def _findings_of_set(violations: Iterable[Violation]) -> Iterator[Finding]:
 def _findings_of_files(
     definitions: Sequence[Definition], violations: Iterable[Violation], rules: RuleSet, fixer: FixFunction | None
 ) -> Iterator[Finding]:
-    """The findings file by file. Only files with violations or ignore comments are read for lines and columns."""
+    """The findings file by file. Only files with violations or ignore comments are parsed for lines and columns."""
     violations_by_file: dict[str, list[Violation]] = {}
     for violation in violations:
         violations_by_file.setdefault(violation.location.file, []).append(violation)
@@ -288,7 +288,7 @@ def check_by_scope(
 
 
 def _at_a_file(violation: Violation, schemas: SchemaSet) -> Violation:
-    """The violation; one of the whole set moves to the first file, because findings in a lake have a file."""
+    """The violation; one of the whole set moves to the first file, because the pipeline stores findings by file."""
     if violation.element is not schemas or not schemas.messages:
         return violation
     return replace(violation, location=location_of(schemas.messages[0], ""))

@@ -68,7 +68,7 @@ def _unused(
     used_ignores: set[tuple[Target, str]],
     ids_that_run: set[str],
 ) -> Iterator[Problem]:
-    """A problem for each suppression that ignores no finding, unless none of its rules runs now.
+    """A problem for each suppression that ignores no finding, although one of its rules runs, or that means no rule.
 
     `used_ignores` has a pair of target and rule id for each finding that is ignored.
     """
