@@ -86,12 +86,12 @@ class BaselineResult(NamedTuple):
 def apply_baseline(
     findings: tuple[Finding, ...], rules: RuleSet, file: BaselineFile, sets: Iterable[str], *, is_whole: bool
 ) -> BaselineResult:
-    """The findings of a run that its baseline does not record, its stale entries, and notes; `sets` are checked.
+    """The findings of a run that the baseline does not record, the entries that are stale now, and notes.
 
-    An entry is stale when this run would have found what it records, and did not: its rule ran, everything was checked
-    that the baseline covers, and the run `is_whole`, which means that every file could be read and no base hides
-    findings. An update drops the stale entries, and writes the file with all findings where there is none yet. Raises
-    UsageError when the file cannot be read or written.
+    The run checks the paths `sets`. An entry is stale when the run would have found what it records, and did not: its
+    rule ran, everything was checked that the baseline covers, and the run `is_whole`, which means that every file could
+    be read and no base hides findings. An update drops the stale entries, and writes the file with all findings where
+    there is none yet. Raises UsageError when the file cannot be read or written.
     """
     baseline = read_baseline(file)
     folder = os.path.dirname(os.path.realpath(file.path))

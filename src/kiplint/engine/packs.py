@@ -25,7 +25,7 @@ FIXERS = ("instead", "suggestion")
 
 
 def shipped(name: str) -> str:
-    """The directory of the shipped `packs` or `fixtures`: in the package, else in a checkout, where packs are `rules`."""
+    """The directory of the shipped `packs` or `fixtures`: in the package, or in a checkout with packs in `rules`."""
     folder = os.path.join(_PACKAGE, name)
     if os.path.isdir(folder):
         return folder

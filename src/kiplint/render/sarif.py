@@ -92,7 +92,7 @@ def _results(report: Report, rule_ids: Sequence[str]) -> Iterator[dict[str, Any]
 
 
 def _fixes(report: Report, finding: Finding) -> dict[str, Any]:
-    """The property `fixes` of a result; empty without a fix that can be written by the columns of the `sources`."""
+    """The property `fixes` of a result; empty without a fix, or if SARIF cannot say where in the `sources` it edits."""
     fix = finding.fix
     if fix is None or not all(edit.path in report.sources for edit in fix.edits):
         return {}
