@@ -320,10 +320,10 @@ def _refuse_rpcs(
             continue
         if name in names:
             reasons[name].append(str(regression))
-        elif name not in states:
+        elif name not in states:  # a file of no RPC that the migration is about
             other_errors.append(str(regression))
     for name, reason in goal(before, after) if goal else ():
-        if name in names and states[name] in ("migrated", "unchanged"):
+        if name in names and states[name] in ("migrated", "unchanged"):  # other states do not promise the goal
             reasons[name].append(reason)
     if reasons:
         return reasons

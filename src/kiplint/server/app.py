@@ -93,7 +93,7 @@ class Server(LanguageServer):
     def __init__(self) -> None:
         # Whole texts: the incremental changes of pygls end lines at characters at which the protocol does not.
         super().__init__("kiplint", __version__, types.TextDocumentSyncKind.Full)
-        self._checked: dict[str, CheckedDirectory] = {}
+        self._checked_directories: dict[str, CheckedDirectory] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def check_later(self, directory: str) -> None:
@@ -107,19 +107,19 @@ class Server(LanguageServer):
         if timer := self._timers.pop(directory, None):
             timer.cancel()
         documents = self.documents_in(directory)
-        failure: list[types.Diagnostic] = []
+        failures: list[types.Diagnostic] = []
         try:
             contents = {path: document.source.encode("utf-8", "replace") for path, document in documents.items()}
             checked = check_documents(directory, contents)
         except (UsageError, SourceError) as error:
             checked = CheckedDirectory()
             first_character = types.Range(types.Position(0, 0), types.Position(0, 1))
-            failure = [types.Diagnostic(first_character, str(error), severity=SEVERITIES["error"], source="kiplint")]
-        self._checked[directory] = checked
+            failures = [types.Diagnostic(first_character, str(error), severity=SEVERITIES["error"], source="kiplint")]
+        self._checked_directories[directory] = checked
         for path, document in documents.items():
             positions = Positions(document.source, self.workspace.position_codec)
             diagnostics = [diagnostic_of(finding, positions) for finding in checked.findings.get(path, ())]
-            params = types.PublishDiagnosticsParams(document.uri, diagnostics + failure, document.version)
+            params = types.PublishDiagnosticsParams(document.uri, diagnostics + failures, document.version)
             self.text_document_publish_diagnostics(params)
 
     def checked(self, document: TextDocument) -> CheckedDirectory | None:
@@ -129,7 +129,7 @@ class Server(LanguageServer):
         directory = os.path.dirname(document.path)
         if directory in self._timers:  # a text has changed since, and its check waits for the end of typing
             self.check(directory)
-        return self._checked.get(directory)
+        return self._checked_directories.get(directory)
 
     def documents_in(self, directory: str) -> dict[str, TextDocument]:
         """The open documents of a directory that may be definitions, by path."""
