@@ -27,7 +27,7 @@ FORMATS = {
 
 
 def key_of(slot: Slot) -> str:
-    """The key of a field's value in JSON: the schema's name with a small first letter."""
+    """The key of a field's value in JSON: the field's name with a small first letter, as in Java."""
     return slot.field.java_name
 
 

@@ -187,7 +187,7 @@ def unexplained(
             error_causes.update(causes_of(finding), explained_by(finding, supersedes))
     for change in changes:
         is_mild = change.breaks == "none" or change.severity == "info"
-        causes = {*causes_of(change), rule_in_rpc(change, change.rule)}
+        causes = {*causes_of(change), cause_in_rpc(change, change.rule)}
         if is_mild or not causes & error_causes:
             yield change
 
@@ -214,14 +214,17 @@ def explained_by(finding: Finding, supersedes: Mapping[str, Collection[str]]) ->
     other message of the RPC mostly has it as well.
     """
     superseded_rules = supersedes.get(finding.rule, ())
-    yield from (rule_in_rpc(finding, rule) for rule in superseded_rules)
+    yield from (cause_in_rpc(finding, rule) for rule in superseded_rules)
     is_of_message = not finding.pointer.startswith("/fields/")
     if is_of_message and (superseded_rules or isinstance(finding, ChangeFinding)):
-        yield rule_in_rpc(finding, finding.rule)
+        yield cause_in_rpc(finding, finding.rule)
 
 
-def rule_in_rpc(finding: Finding, rule: str) -> Cause:
-    """The cause that all findings of a rule share in the RPC of a finding, or in its message if that has no RPC."""
+def cause_in_rpc(finding: Finding, rule: str) -> Cause:
+    """The cause that the findings of a rule have in common, if they are in the same RPC as a finding.
+
+    Messages that belong to no RPC count as one each.
+    """
     return "rule", rpc_of(finding.message_name), rule
 
 

@@ -119,7 +119,11 @@ def _removal(message: Message, new_partner: Message | None, releases: Releases |
 
 
 def _addition(message: Message, releases: Releases | None) -> Iterator[Change]:
-    """The changes of a message that the old tree lacks; a release may have it, or another message with its API key."""
+    """The changes of a message that the old tree lacks.
+
+    If a release has another message with its API key, that is the only change. Else the message is new in the tree,
+    and its versions are compared with the releases that have them.
+    """
     if releases and (holder := releases.key_holder(message)):
         yield from _reused_key(holder.reference, message, holder.release)
         return

@@ -321,8 +321,9 @@ def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreem
     """The agreement of client and broker on an RPC, over a connection that began with the exchange `opening`.
 
     The version is the highest that both have (KIP-35, "Proposed Changes", 5); for ApiVersions the one of the
-    exchange. After a first request with header 3, one without it is refused with INVALID_REQUEST, except ApiVersions
-    and SaslHandshake (KIP-1313, "Client Instance ID").
+    exchange. If both have that in different bytes (`layout-differs`), it is the highest in the same bytes, to which the
+    client has to be limited. After a first request with header 3, one without it is refused with INVALID_REQUEST,
+    except ApiVersions and SaslHandshake (KIP-1313, "Client Instance ID").
     """
     ours, theirs = client.offers.get(api_key), broker.rpcs.get(api_key)
     if theirs is None:
@@ -346,7 +347,8 @@ def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreem
             return Agreement(broker.name, offered, status=status, differing=differing)
         version = same_bytes.highest
     request_header, response_header = ours.headers(version)
-    must_have_id = opening.checked and api_key not in (API_VERSIONS, SASL_HANDSHAKE)
+    began_with_id = opening.checked
+    must_have_id = began_with_id and api_key not in (API_VERSIONS, SASL_HANDSHAKE)
     if status == "agreed" and (request_header, response_header) != theirs.headers(version):
         status = "header-differs"
     elif status == "agreed" and must_have_id and request_header < HEADER_WITH_ID:

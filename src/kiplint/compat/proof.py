@@ -106,7 +106,8 @@ def _skip_unknown_tag(
 ) -> Difference | None:
     """Remove, from the start of both sides, a tagged field that one or both of them do not know.
 
-    Returns a difference if the side that does not know the tag has a field of that name, and so loses its value.
+    `written` and `read` are the spans of the same bytes in the layouts of the writer and of the reader. Returns a
+    difference if the side that does not know the tag has a field of that name elsewhere, which the value misses.
     """
     if written[0].type == read[0].type == UNKNOWN_TAG:
         written.popleft()
@@ -115,7 +116,7 @@ def _skip_unknown_tag(
         tag, field = _remove_tag(written, read)
         if _has_field_of_tag(writer_body, tag.path, field.path):
             return Difference(tag.offset, tag, field)
-    else:
+    else:  # only the reader does not know the tag
         tag, field = _remove_tag(read, written)
         if _has_field_of_tag(reader_body, tag.path, field.path):
             return Difference(tag.offset, field, tag)

@@ -57,7 +57,8 @@ def read_base(
 ) -> BaseState:
     """The result of a check of the named directories and files in a revision; what it does not have counts as empty.
 
-    With `strict` a changed line alone makes no finding new. `keeps` takes paths in the work tree. `repository` is the
+    With `strict`, a finding on a changed line is not new if the base has it with the same message; the state has these
+    messages then. `keeps` takes paths in the work tree. `repository` is the
     top of the work tree, by default of that around the working directory. Raises UsageError for a source that is
     neither directory nor file, and SourceError for an unknown revision.
     """
@@ -68,7 +69,7 @@ def read_base(
     sources = list(sources_in(revision, names, top, repository=repository))
     prefix = f"{revision}:"
     with suppress(NothingThereError):
-        for files in open_sets(sources, lambda path: True, repository=repository, empty=[]):
+        for files in open_sets(sources, lambda path: True, repository=repository, empty=[]):  # no notes on empty ones
             definitions = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
             result = check_set(definitions, rules, single_file=files.single_file)
             counts.update(finding.fingerprint for finding in result.findings)

@@ -106,8 +106,9 @@ def with_params(rules: list[Rule], params: Mapping[str, Mapping[str, Any]]) -> l
 
 
 class CompiledRule:
-    """A rule as Python functions: one selects the elements that must have its `fields`, another those that violate it.
+    """A rule as Python functions.
 
+    One selects the elements that must have the `fields` that the rule requires, another those that violate it.
     The functions for the texts of a violation are compiled when there is one.
     """
 
@@ -130,7 +131,7 @@ class CompiledRule:
         if self._select_for_fields:
             for element in self._select_for_fields(elements, self.params):
                 for unmet in unmet_requirements(element, self.rule.spec.fields):
-                    location = location_of(unmet.element, unmet.key)
+                    location = location_of(unmet.element, unmet.key)  # where the field is, or should be
                     yield Violation(self.rule, self.rule.severity, unmet.message, location, element)
         if self._select_violating:
             for element in self._select_violating(elements, self.params):

@@ -303,9 +303,9 @@ def verify(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal 
 
 
 def _refuse_rpcs(
-    before: CheckedFiles, after: CheckedFiles, migration: Migration, names: Collection[str], goal: Goal | None
+    before: CheckedFiles, after: CheckedFiles, migration: Migration, applied_names: Collection[str], goal: Goal | None
 ) -> dict[str, list[str]]:
-    """The names of the RPCs to revert, with the reasons; `after` has the edits of the RPCs with these `names`.
+    """The names of the RPCs to revert, with the reasons. `after` has the edits of the RPCs with the `applied_names`.
 
     An RPC is reverted for errors in its files and for missing the goal. Without such RPCs, an error in another file of
     the set reverts all. If no RPC would get a version any more, those that only declare their headers are reverted too.
@@ -318,17 +318,17 @@ def _refuse_rpcs(
         name = names_by_path.get(regression.path, "")
         if regression.severity != "error":
             continue
-        if name in names:
+        if name in applied_names:
             reasons[name].append(str(regression))
-        elif name not in states:  # a file of no RPC that the migration is about
+        elif name not in states:  # a file of no RPC that the migration is about; the other RPCs have no edits
             other_errors.append(str(regression))
     for name, reason in goal(before, after) if goal else ():
-        if name in names and states[name] in ("migrated", "unchanged"):  # other states do not promise the goal
+        if name in applied_names and states[name] in ("migrated", "unchanged"):  # other states do not promise the goal
             reasons[name].append(reason)
     if reasons:
         return reasons
 
-    edited_names = {names_by_path[file.path] for file in migration.files}.intersection(names)
+    edited_names = {names_by_path[file.path] for file in migration.files}.intersection(applied_names)
     if other_errors:
         return dict.fromkeys(edited_names, other_errors)
     migrated_names = {name for name, state in states.items() if state == "migrated" and name != REQUEST_HEADER}

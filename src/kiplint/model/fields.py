@@ -115,11 +115,11 @@ def find_duplicates(
     for same_key in elements_by_key.values():
         if len(same_key) == 1:
             continue
-        right = max(same_key, key=rank)
-        wrong = [element for element in same_key if rank(element) != rank(right)]
+        best = max(same_key, key=rank)
+        wrong = [element for element in same_key if rank(element) != rank(best)]
         for element in wrong or same_key:
-            other = right if element is not right else same_key[1]  # of equals, the first is right
-            yield element, other
+            is_best = element is best  # then all have one rank, and the best is the first of them
+            yield element, same_key[1] if is_best else best
 
 
 def _similarity_to_base(field: Field) -> int:

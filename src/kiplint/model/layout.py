@@ -241,7 +241,7 @@ def width(slot: Slot) -> str:
 
 
 def describe(slot: Slot) -> str:
-    """The encoding in words: `compact nullable string`, `array of int32`, `nullable struct`."""
+    """The encoding in words: `compact nullable string`, `array of int32`, `nullable TopicData` for a struct."""
     words: list[str] = []
     if slot.compact and (slot.array or slot.kind in LENGTH_PREFIXED):
         words.append("compact")

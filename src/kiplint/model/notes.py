@@ -99,9 +99,9 @@ class Note:
         other_words = {*re.findall(r"\w+", self.text)} - {self.message.name}
         if any(word in self.message.schemas.by_name for word in other_words):
             return ()
-        fields_by_name = self.message.fields_of_rpc
-        types = {field.element_type for fields in fields_by_name.values() for field in fields}
-        return tuple(name for name in names if name.lower() not in fields_by_name and name not in types)
+        fields_by_lower_name = self.message.fields_of_rpc
+        struct_names = {field.element_type for fields in fields_by_lower_name.values() for field in fields}
+        return tuple(name for name in names if name.lower() not in fields_by_lower_name and name not in struct_names)
 
     @cached_property
     def misplaced(self) -> tuple[Field, ...]:

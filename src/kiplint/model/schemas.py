@@ -391,5 +391,8 @@ def _originality(message: Message) -> tuple[int, bool]:
 
 
 def _originality_in_set(message: Message) -> tuple[int, bool, int]:
-    """`_originality`, and for messages that are equal in it, how high their versions go."""
+    """A sort key for messages with one name or API key: the greatest is the original.
+
+    It is `_originality`, and then the highest version, as there may be several messages without a former one.
+    """
     return *_originality(message), message.valid.highest

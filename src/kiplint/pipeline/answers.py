@@ -51,7 +51,7 @@ class Answers:
     def query(self, sql: str) -> Rows:
         """The rows of a user's query. Raises UsageError for one that fails, and for one that is more than a SELECT."""
         try:
-            statements = duckdb.extract_statements(sql)
+            statements = duckdb.extract_statements(sql)  # SHOW TABLES and DESCRIBE are of type SELECT too
             if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
                 raise UsageError("a query is one SELECT, or SHOW TABLES, or DESCRIBE with a table: it only reads")
             return self.rows(sql)

@@ -94,7 +94,10 @@ def _bases_on(
 
 
 def find_releases(spans: Sequence[Row], releases: Sequence[Release], bases: Mapping[str, Bases]) -> dict[int, Row]:
-    """The columns `first_release` and `fixed_release` of spans that a release has, by the index of the span."""
+    """The columns `first_release` and `fixed_release` of spans that a release has, by the index of the span.
+
+    `bases` has, by line of history, the base of each release there.
+    """
     spans_by_key: dict[tuple[str, str], dict[int, Row]] = defaultdict(dict)
     for index, span in enumerate(spans):
         spans_by_key[span["what"], span["key"]][index] = span
@@ -142,16 +145,17 @@ def _releases_with(spans: Iterable[Row], releases: Iterable[Release]) -> Iterato
 
 
 def _rank(span: Row, release: Release, base: int | None) -> tuple[int, int] | None:
-    """How likely a release has its finding or change from a span of a line: the least rank is the likeliest.
+    """How likely a release has its finding or change from a span of a line of history: the least rank is the likeliest.
 
     None where it cannot. `base` is the last position on the line that the release descends from. Of spans that begin up
     to there, the newest is the likeliest: `(DESCENDS, -7)`, which begins at position 7, comes before `(DESCENDS, -3)`.
-    Of later spans, which the release can have picked, the oldest is.
+    Of later spans, which the release can have picked, the oldest is. If the release descends from none (`base` is
+    None), the spans that are older than the release count, of which the newest is the likeliest.
     """
     begin, end = span["introduced_position"], span["fixed_position"]
     if base is not None and begin <= base:
-        is_fixed = end is not None and end <= base
-        return (UNCERTAIN if is_fixed else DESCENDS), -begin
+        is_fixed_in_base = end is not None and end <= base
+        return (UNCERTAIN if is_fixed_in_base else DESCENDS), -begin
     if span["introduced_time"] > release.time:
         return None
     return (UNCERTAIN, -begin) if base is None else (PICKED, begin)

@@ -43,15 +43,16 @@ def list_histories(lake: Lake, lines: Sequence[Line]) -> DataFrame:
 
     A task reads no contents of the roots that the lake has, unless one of `CONTENT_TABLES` has been deleted.
     """
-    rows = lake.spark.createDataFrame(
+    line_rows = lake.spark.createDataFrame(
         [(line.source, line.lineage, line.location) for line in lines], f"{LINE_SCHEMA}, location STRING"
     )
     revisions = lake.read("revisions", {line.source for line in lines})
-    if not lake.tables.keys() >= CONTENT_TABLES:
+    has_all_contents = lake.tables.keys() >= CONTENT_TABLES
+    if not has_all_contents:
         revisions = revisions.limit(0)
     lake_roots = F.collect_set(F.struct("git_tree", "root")).alias("lake_roots")
     roots_by_line = revisions.groupBy("source", "lineage").agg(lake_roots)
-    tasks = rows.join(roots_by_line, ["source", "lineage"], "left").repartition(len(lines), "source", "lineage")
+    tasks = line_rows.join(roots_by_line, ["source", "lineage"], "left").repartition(len(lines), "source", "lineage")
     return map_rows(tasks, read_histories, cast(StructType, StructType.fromDDL(HISTORY)))
 
 

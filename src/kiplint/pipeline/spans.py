@@ -150,7 +150,7 @@ def find_endings(lake: Lake, spans: DataFrame, changes: DataFrame) -> DataFrame:
     rows = (
         spans.where("what = 'finding' AND fixed_root IS NOT NULL")
         .join(new_files, F.expr(f"fixed_root = new_root AND ({is_same_file})"), "left")
-        .join(old_ignores, "blob", "left")
+        .join(old_ignores, "blob", "left")  # of the file that had the finding
         .join(dropped_versions, [*LINE, "fixed_position", "message_name"], "left")
     )
     is_suppressed = "array_contains(ignores, rule) AND NOT array_contains(coalesce(old_ignores, array()), rule)"

@@ -181,8 +181,9 @@ class FileTree(msgspec.Struct, frozen=True):
 
 
 def is_searched(folder: str) -> bool:
-    """Whether a folder is searched: all but hidden folders, `node_modules`, and the log of a Delta table."""
-    return not folder.startswith(".") and folder not in ("", "node_modules", "_delta_log")
+    """Whether a folder of this name is searched: all but hidden ones, `node_modules`, and the log of a Delta table."""
+    is_name = folder != ""  # an archive may have a path with two slashes in a row
+    return is_name and not folder.startswith(".") and folder not in ("node_modules", "_delta_log")
 
 
 def by_folder(files: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ import msgspec
 from kiplint.text.lines import Lines
 from kiplint.text.tree import SPACES
 
-_VERSIONS_KEY: Final = "validVersions"
+_VALID_VERSIONS: Final = "validVersions"
 """The property that every definition has, and nothing else in these documents."""
 _MESSAGE_KEYS: Final = frozenset(("name", "type", "fields"))
 """The properties by which a definition without `validVersions` is recognized; a field also has `versions`."""
@@ -66,14 +66,14 @@ def find_blocks(document: str) -> list[Block]:
             continue
         elif token[0] == "}":
             start, keys = open_objects.pop()
-            is_without_versions = keys >= _MESSAGE_KEYS and "versions" not in keys  # only a field has `versions`
-            if _VERSIONS_KEY in keys or is_without_versions:
+            is_message = keys >= _MESSAGE_KEYS and "versions" not in keys  # a field has `versions`
+            if _VALID_VERSIONS in keys or is_message:
                 spans.append((start, token.end()))
         elif token["string"] and _COLON.match(text, token.end()):
             _, keys = open_objects[-1]
             keys.add(token[0][1:-1])
 
-    unclosed_starts = [start for start, keys in open_objects if _VERSIONS_KEY in keys]
+    unclosed_starts = [start for start, keys in open_objects if _VALID_VERSIONS in keys]
     starts = sorted([*(start for start, _ in spans), *unclosed_starts])
     next_starts = dict(pairwise([*starts, len(text)]))
     spans += [(start, next_starts[start]) for start in unclosed_starts]

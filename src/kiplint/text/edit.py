@@ -109,8 +109,8 @@ class Document(Locator):
 
     def next_line(self, offset: int) -> int:
         """The offset at which the line after that of an offset begins, or the end of the text."""
-        number = self.lines.line_of(offset)
-        return self.lines.starts[number] if number < len(self.lines.starts) else len(self.text)
+        index_of_next = self.lines.line_of(offset)  # lines count from 1, and their starts from 0
+        return self.lines.starts[index_of_next] if index_of_next < len(self.lines.starts) else len(self.text)
 
     def indent(self, offset: int) -> str:
         """The white space at the beginning of the line of an offset, up to the offset."""

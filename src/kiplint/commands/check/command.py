@@ -30,63 +30,71 @@ Examples:
 
 Exit codes: 0 clean, 1 findings at or above --fail-on, 2 usage, configuration, unreadable input, or nothing to check."""
 
+SetsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SET",
+        help="Directories (walked), definition files (their siblings are read too, but not reported), archives, "
+        "REV:path as git show takes it, or - for standard input.",
+        show_default="the working directory",
+    ),
+]
+FixOption = Annotated[
+    bool,
+    typer.Option(
+        "--fix", help="Apply safe fixes to what changed since HEAD, with --all to the rest; outside git to all."
+    ),
+]
+UnsafeFixesOption = Annotated[
+    bool,
+    typer.Option("--unsafe-fixes", help="With --fix or --diff: apply likely fixes too. Review them afterwards."),
+]
+BaselineOption = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Leave out the findings that are recorded in this file."),
+]
+UpdateBaselineOption = Annotated[
+    bool,
+    typer.Option(
+        "--update-baseline",
+        help="Remove findings that no longer occur from the baseline; if there is no such file yet, write it with all.",
+    ),
+]
+ChangedSinceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--changed-since",
+        "--since",
+        metavar="REV",
+        help="Report only findings that changes since this revision caused, or that are on changed lines.",
+    ),
+]
+AllOption = Annotated[
+    bool,
+    typer.Option(
+        "--all",
+        help="List infos too, and on a terminal show every error with its line. With --fix: fix what HEAD has, too.",
+    ),
+]
+
 
 def command(
-    sets: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SET",
-            help="Directories (walked), definition files (their siblings are read too, but not reported), archives, "
-            "REV:path as git show takes it, or - for standard input.",
-            show_default="the working directory",
-        ),
-    ] = None,
+    sets: SetsArgument = None,
     select: SelectOption = None,
     ignore: IgnoreOption = None,
     severity: SeverityOption = None,
     fail_on: FailOnOption = None,
     output_format: ReportFormatOption = None,
-    fix: Annotated[
-        bool,
-        typer.Option(
-            "--fix", help="Apply safe fixes to what changed since HEAD, with --all to the rest; outside git to all."
-        ),
-    ] = False,
-    unsafe_fixes: Annotated[
-        bool,
-        typer.Option("--unsafe-fixes", help="With --fix or --diff: apply likely fixes too. Review them afterwards."),
-    ] = False,
+    fix: FixOption = False,
+    unsafe_fixes: UnsafeFixesOption = False,
     diff: Annotated[
-        bool, typer.Option("--diff", help="Change nothing: print the changes of --fix as a patch.")
-    ] = False,
-    baseline: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Leave out the findings that are recorded in this file.")
-    ] = None,
-    update_baseline: Annotated[
         bool,
-        typer.Option(
-            "--update-baseline",
-            help="Remove findings that no longer occur from the baseline; if there is no such file yet, write it "
-            "with all.",
-        ),
+        typer.Option("--diff", help="Change nothing: print the changes of --fix as a patch."),
     ] = False,
-    changed_since: Annotated[
-        str | None,
-        typer.Option(
-            "--changed-since",
-            "--since",
-            metavar="REV",
-            help="Report only findings that changes since this revision caused, or that are on changed lines.",
-        ),
-    ] = None,
-    whole: Annotated[
-        bool,
-        typer.Option(
-            "--all",
-            help="List infos too, and on a terminal show every error with its line. With --fix: fix what HEAD has, "
-            "too.",
-        ),
-    ] = False,
+    baseline: BaselineOption = None,
+    update_baseline: UpdateBaselineOption = False,
+    changed_since: ChangedSinceOption = None,
+    whole: AllOption = False,
     config: ConfigOption = None,
     isolated: IsolatedOption = False,
     repository: RepositoryOption = None,

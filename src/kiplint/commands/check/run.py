@@ -187,7 +187,7 @@ def _read(options: CheckOptions) -> _Inputs:
     base = None
     if since is not None:
         base = read_base(since, options.names, keeps, options.rules, strict=options.strict)
-    empty_notes: list[str] = []  # filled by `open_sets`
+    empty_notes: list[str] = []  # about names without definitions; `open_sets` fills it
     try:
         sets = [*open_sets(options.names, keeps, repository=options.repository, empty=empty_notes)]
     except NothingThereError:

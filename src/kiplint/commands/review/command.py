@@ -40,9 +40,9 @@ from kiplint.compat.classify import (
     GRAVE,
     ChangeFinding,
     breaks_of_counts,
+    cause_in_rpc,
     causes_of,
     explained_by,
-    rule_in_rpc,
 )
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
@@ -67,20 +67,22 @@ Examples:
   kiplint review --base 4.1.0 --output-format markdown=comment.md
   kiplint review --fix"""
 
+BaseOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REV",
+        help="The revision to compare with, or none.",
+        show_default="where the branch left the default branch; the commit before on the default branch itself",
+    ),
+]
+
 
 def command(
     paths: Annotated[
         list[str] | None,
         typer.Argument(metavar="PATH", help="Directories and files of the checkout.", show_default="the checkout"),
     ] = None,
-    base: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REV",
-            help="The revision to compare with, or none.",
-            show_default="where the branch left the default branch; the commit before on the default branch itself",
-        ),
-    ] = None,
+    base: BaseOption = None,
     released: ReleasedOption = None,
     rollout: Annotated[
         RolloutReport,
@@ -266,16 +268,16 @@ def review(
     """Review how the work tree, or some of its directories and files, differs from a base revision.
 
     The base is by default the merge base with the default branch, or the commit before HEAD where there is nothing
-    else to compare with; `none` only checks. A version is released when one of `released` has it, as in `diff`, by
-    default the tags of releases. The status is `findings` when an entry is as severe as `fail_on` or breaks one of
-    `fail_on_breaks`, except where `fail_on` is `never`. Raises UsageError and SourceError as `check` and `diff` do.
+    else to compare with; `none` only checks. A version is released when one of `released` has it, by default the tags.
+    The status is `findings` when an entry is as severe as `fail_on` or breaks one of `fail_on_breaks`, unless `fail_on`
+    is `never`. The configuration is the base's, with `trust_head` the work tree's. Raises UsageError and SourceError.
     """
     failing_breaks = breaks_of(fail_on_breaks)
     names = _names(paths)
     revision, base_note = find_base(base)
     base_files = RevisionFiles(revision, work_tree_of(os.curdir)) if revision and not is_unborn(revision) else None
-    files = base_files if base_files and not trust_head else DISK
-    configuration = configure(names[0], files, select=select, ignore=ignore, severity=severity, config=config)
+    config_files = base_files if base_files and not trust_head else DISK
+    configuration = configure(names[0], config_files, select=select, ignore=ignore, severity=severity, config=config)
     rules = configuration.rules()
     rules_by_id = {**rules.by_id, CONFIGURATION_CHANGED.id: CONFIGURATION_CHANGED}
     options = CheckOptions(names, configuration, rules, changed_since=revision or None, strict=True, fix=fix)
@@ -428,7 +430,7 @@ def entries_of(
     for item in items:
         finding = item.finding
         causes = [*causes_of(finding)]
-        shared_causes = [cause for cause in (*causes, rule_in_rpc(finding, finding.rule)) if cause in group_by_cause]
+        shared_causes = [cause for cause in (*causes, cause_in_rpc(finding, finding.rule)) if cause in group_by_cause]
         group = group_by_cause[shared_causes[0]] if shared_causes else []
         if group and item.origin == "check":
             # Two findings of `check` are two mistakes, unless one rule finds them in both messages of an RPC.
