@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from benchmarks.sample import sources_of
 from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline import stages
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.run import locked, read_sources, run, write_sources
 from kiplint.pipeline.tables import TABLES
@@ -57,6 +59,18 @@ def test_a_new_commit_is_added(history: Path, tmp_path: Path, copy: Path, whole:
     assert len(rows["revisions"]) == len(whole["revisions"]) + 1
 
 
+class OneByOne(Executor):
+    """Runs the stages of a group one after the other, up to the first that fails."""
+
+    def __init__(self, workers: int) -> None:
+        pass
+
+    def submit(self, function: Any, /, *words: Any, **_: Any) -> Future[Any]:
+        future = Future[Any]()
+        future.set_result(function(*words))
+        return future
+
+
 def test_a_run_that_is_killed_is_continued(
     copy: Path, whole: Content, run_lake: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,6 +80,7 @@ def test_a_run_that_is_killed_is_continued(
     """
     for name, _ in KILLS:
         shutil.rmtree(copy / name)
+    monkeypatch.setattr(stages, "ThreadPoolExecutor", OneByOne)
     for name, is_committed in KILLS:
         with monkeypatch.context() as patch, pytest.raises(KilledError):
             kill_at(name, patch, is_committed=is_committed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.changes import changes
@@ -29,7 +30,8 @@ def run_stages(
 ) -> Problems:
     """Run all stages for the lines that have changed, and return why some of the unread lines cannot be read.
 
-    The lake lacks revisions of the `unread_lines`. Raises UsageError, with a text of one line, for a stage that fails.
+    The lake lacks revisions of the `unread_lines`. The stages of a group run at the same time, because the tasks of one
+    stage do not keep all cores busy. Raises UsageError, with a text of one line, for a stage that fails.
     """
     problems: Problems = {}
     sources = {line.source for line in changed_lines}
@@ -41,24 +43,35 @@ def run_stages(
         problems.update(new_problems)
         return row_count
 
-    stages: dict[str, Callable[[], int]] = {
-        "revisions": read_revisions,
-        "messages": lambda: lake.add("messages", messages(lake, rules), rules.id),
-        "findings": lambda: lake.add("findings", findings(lake, rules), rules.id),
-        "changes": lambda: lake.add("changes", changes(lake, rules), rules.id),
-        "spans": lambda: lake.replace("spans", spans(lake, sources), sources),
-        "matrix": lambda: lake.add("matrix", matrix(lake, rules), rules.id),
-        "drift": lambda: lake.replace("drift", drift(lake)),
-    }
-    for name, stage in stages.items():
-        start = time.perf_counter()
-        try:
-            row_count = stage()
-        except (UsageError, OSError):
-            raise
-        except Exception as error:
-            remedy = "--debug shows the stack; if a table is damaged, delete the folder of the table, and run again"
-            raise UsageError(f"stage {name} fails: {first_line(error)}; {remedy}") from error
-        on_stage(name, row_count, time.perf_counter() - start)
+    groups: Sequence[dict[str, Callable[[], int]]] = (
+        {"revisions": read_revisions},
+        {
+            "messages": lambda: lake.add("messages", messages(lake, rules), rules.id),
+            "findings": lambda: lake.add("findings", findings(lake, rules), rules.id),
+            "changes": lambda: lake.add("changes", changes(lake, rules), rules.id),
+        },
+        {
+            "spans": lambda: lake.replace("spans", spans(lake, sources), sources),
+            "matrix": lambda: lake.add("matrix", matrix(lake, rules), rules.id),
+            "drift": lambda: lake.replace("drift", drift(lake)),
+        },
+    )
+    for group in groups:
+        with ThreadPoolExecutor(len(group)) as pool:
+            futures = [pool.submit(_run_stage, name, stage, on_stage) for name, stage in group.items()]
+        for future in futures:
+            future.result()
         lake.spark.catalog.clearCache()
     return problems
+
+
+def _run_stage(name: str, stage: Callable[[], int], on_stage: OnStage) -> None:
+    start = time.perf_counter()
+    try:
+        row_count = stage()
+    except (UsageError, OSError):
+        raise
+    except Exception as error:
+        remedy = "--debug shows the stack; if a table is damaged, delete the folder of the table, and run again"
+        raise UsageError(f"stage {name} fails: {first_line(error)}; {remedy}") from error
+    on_stage(name, row_count, time.perf_counter() - start)
