@@ -90,6 +90,8 @@ def blank_comments(data: bytes, *, blocks: bool = True) -> bytes:
 
 T = TypeVar("T")
 
+_COMMENT_LINE: Final = rb"(?m)^[ \t]*+//[^\r\n]*+"
+"""A line that is a comment. It is in no string, as a string of JSON has no line end."""
 _ESCAPE: Final = rb"(?s)\\."
 _STRING: Final = rb'"[^"]*+"'
 _ENCODER: Final = msgspec.json.Encoder()
@@ -105,11 +107,15 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T | None:
     """
     if len(data) > DEFINITION_BYTES:
         return None
-    json_data = blank_comments(data, blocks=False)  # block comments stay, and so do not decode
     try:
         if not data.isascii():
             data.decode()  # the decoder sees no comment, and so would not refuse one that is not UTF-8
-        value = decoder.decode(json_data)
+        json_data = re.sub(_COMMENT_LINE, b"", data)  # most files have no other comments
+        try:
+            value = decoder.decode(json_data)
+        except ValueError:
+            json_data = blank_comments(data, blocks=False)  # block comments stay, and so do not decode
+            value = decoder.decode(json_data)
     except (ValueError, RecursionError):
         return None
     output = _ENCODER.encode(value)
