@@ -90,8 +90,8 @@ def blank_comments(data: bytes, *, blocks: bool = True) -> bytes:
 
 T = TypeVar("T")
 
-_COMMENT_LINE: Final = rb"(?m)^[ \t]*+//[^\r\n]*+"
-"""A line that is a comment. It is in no string, as a string of JSON has no line end."""
+_COMMENT_LINE: Final = rb"\n[ \t]*+//[^\r\n]*+"
+"""A line that is a comment, after a line end. It is in no string, as a string of JSON has no line end."""
 _ESCAPE: Final = rb"(?s)\\."
 _STRING: Final = rb'"[^"]*+"'
 _ENCODER: Final = msgspec.json.Encoder()
@@ -110,7 +110,7 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T | None:
     try:
         if not data.isascii():
             data.decode()  # the decoder sees no comment, and so would not refuse one that is not UTF-8
-        json_data = re.sub(_COMMENT_LINE, b"", data)  # most files have no other comments
+        json_data = re.sub(_COMMENT_LINE, b"", b"\n" + data)  # most files have no other comments
         try:
             value = decoder.decode(json_data)
         except ValueError:
