@@ -210,8 +210,8 @@ def causes_of(finding: Finding) -> Iterator[Cause]:
 def explained_by(finding: Finding, supersedes: Mapping[str, Collection[str]]) -> Iterator[Cause]:
     """The causes that a finding explains in its RPC: the rules that its own rule supersedes, in `supersedes` by its id.
 
-    A finding about a whole message that is a change, or supersedes rules, explains its own rule in the RPC, too: the
-    other message of the RPC mostly has it as well.
+    If it is about a whole message, a change, or a finding whose rule supersedes others, explains its own rule in the
+    RPC too: the other message of the RPC mostly has it as well.
     """
     superseded_rules = supersedes.get(finding.rule, ())
     yield from (cause_in_rpc(finding, rule) for rule in superseded_rules)

@@ -344,21 +344,23 @@ def _reused_tags(
 ) -> Iterator[Change]:
     """The tags of the new message that mean another field in the old one.
 
-    If the old message is of an older tree, `ids_with_kept_tag` are the ids of the new fields that had their tag in the
-    message between the two; a renamed field that is not among them took a tag that had been given up.
+    Between the old and the new message there may be a third one, in a later tree than the old. `ids_with_kept_tag` are
+    then the ids of the new fields that have the same tag there; the other fields took a tag that was free meanwhile.
     """
     old, new = both
     for container in containers:
-        by_tag = {after.tag: (before, after) for before, after in container.fields if after and after.tag is not None}
+        holders = {
+            holder.tag: (former, holder) for former, holder in container.fields if holder and holder.tag is not None
+        }
         for before, after in container.fields:
-            if before is None or before.tag not in by_tag:
+            if before is None or before.tag not in holders:
                 continue
-            if after and after.tag == before.tag:  # it has its tag still, even if `by_tag` has another field with it
+            if after and after.tag == before.tag:  # it has its tag still, even if `holders` has another field with it
                 holder = after
                 was_given_up = ids_with_kept_tag is not None and id(after) not in ids_with_kept_tag
                 is_reused = was_given_up and not _is_restored(before, after)
             else:
-                former, holder = by_tag[before.tag]  # `former` is the old state of the field that has the tag now
+                former, holder = holders[before.tag]  # `former` is the old state of the field that has the tag now
                 is_reused = former is None or former.tag != holder.tag
             if not is_reused:
                 continue

@@ -376,7 +376,7 @@ def _attribute_changes(both: Both, old: Field, new: Field, versions: VersionRang
     ]
     if old.is_struct and new.is_struct:
         attributes.append(("struct-renamed", old.element_type, new.element_type))
-    if default_value(old) != default_value(new) and not _ends_with_default(both, old, new):
+    if default_value(old) != default_value(new) and not _has_default_as_it_ends(both, old, new):
         attributes.append(("default-changed", _quote_default(old), _quote_default(new)))
     for name, before, after in attributes:
         if before != after:
@@ -390,8 +390,8 @@ def _quote_default(field: Field) -> str:
     return f'"{field.default}"' if field.has_default else "left out"
 
 
-def _ends_with_default(both: Both, old: Field, new: Field) -> bool:
-    """Whether the field now ends below the highest version: then its new default is for readers of later versions."""
+def _has_default_as_it_ends(both: Both, old: Field, new: Field) -> bool:
+    """Whether a field got its default because it now ends below the highest version: it is for later versions alone."""
     return not old.has_default and new.ends_early and old.present.highest == both.old.valid.highest
 
 

@@ -194,7 +194,7 @@ def _form(message: Message, version: int) -> tuple[object, ...]:
 
 
 def _meaning(body: Layout) -> Iterator[object]:
-    """The names of the fields, and the defaults of the tagged ones, which the absence of a tag means."""
+    """What the bytes mean: the names of the fields, and the defaults of tagged ones, for which an absent tag stands."""
     for slot in body.all_slots:
         yield slot.field.name
         if slot.body:

@@ -82,7 +82,7 @@ def new_since(findings: Sequence[Finding], sources: Mapping[str, bytes], base: B
     """The findings that the base does not have as often, or that are on a line that the base's file does not have.
 
     `sources` are the files of the work tree by path. With `base.messages` a finding that the base has with the same
-    message is not new because of its line.
+    message does not count as new just because its line changed.
     """
     changed_lines = cache(
         lambda path: _changed_lines(sources.get(path, b""), base.files.get(_path_below(base.top, path)))

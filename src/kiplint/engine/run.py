@@ -147,6 +147,7 @@ def _asks_for_misspelt(violation: Violation, message: Message | None) -> bool:
         return False
     property_to_write, _, _ = violation.instead.partition(":")  # `instead` may be `"ignorable": true`
     name = property_to_write.strip('"') or violation.location.key
+    # The mapping has the right names of misspelt properties, by the pointer of their object.
     return name in message.misspelt_by_owner.get(violation.location.pointer, ())
 
 

@@ -124,13 +124,13 @@ def _migrate_rpc(rpc: Rpc) -> Migration:
     latest_uses_header = request.declares_headers and header_of(request, latest) >= HEADER_WITH_ID
     changes_latest = request.unstable and not latest_uses_header
     version = latest if latest_uses_header or changes_latest else latest + 1
-    version = max(version, response.valid.highest)  # of a response that is ahead
+    version = max(version, response.valid.highest)  # a response that is ahead has a version that the request lacks
 
     request_edits, response_edits = MessageEdits(request), MessageEdits(response)
     for edits in (request_edits, response_edits):
         message = edits.message
         new_header = HEADER_WITH_ID if message is request else None  # None: the response keeps its header
-        if message.valid.highest < version or changes_latest:
+        if message.valid.highest < version or changes_latest:  # both have the version, and become flexible in it
             _change_version(edits, version, new_header)
             if message is response and version not in message.flexible:  # it becomes flexible, with another header
                 new_header = derived_header(message, version, flexible=VersionRange.of(version))

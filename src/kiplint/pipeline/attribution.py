@@ -132,7 +132,10 @@ def _releases_of_key(
 
 
 def _releases_with(spans: Iterable[Row], releases: Iterable[Release]) -> Iterator[tuple[Release, Row]]:
-    """The releases, in order, that a span of their own line covers, each with this span."""
+    """The releases, in order, that a span of their own line covers, each with this span.
+
+    Each position of a line of releases is a release.
+    """
     for release in releases:
         for span in spans:
             if span["lineage"] != release.lineage:
@@ -147,10 +150,11 @@ def _releases_with(spans: Iterable[Row], releases: Iterable[Release]) -> Iterato
 def _rank(span: Row, release: Release, base: int | None) -> tuple[int, int] | None:
     """How likely a release has its finding or change from a span of a line of history: the least rank is the likeliest.
 
-    None where it cannot. `base` is the last position on the line that the release descends from. Of spans that begin up
-    to there, the newest is the likeliest: `(DESCENDS, -7)`, which begins at position 7, comes before `(DESCENDS, -3)`.
-    Of later spans, which the release can have picked, the oldest is. If the release descends from none (`base` is
-    None), the spans that are older than the release count, of which the newest is the likeliest.
+    `base` is the last position that the release descends from, None without any. In the order of ranks, a span is
+    - DESCENDS: it begins up to the base, and is not fixed there; the newest comes first,
+    - PICKED: it begins after the base, before the time of the release; the oldest comes first,
+    - UNCERTAIN: it is fixed in the base, or there is no base and it is older than the release; the newest comes first.
+    Any other span is not in the release: None.
     """
     begin, end = span["introduced_position"], span["fixed_position"]
     if base is not None and begin <= base:

@@ -64,7 +64,10 @@ def find_drift(fork_messages: Sequence[Row], upstream_layouts: Sequence[Row]) ->
 
 
 def compare_layouts(fork: Row, upstream: Sequence[Row]) -> Iterator[Row]:
-    """The columns of a message of a fork, for each range of its versions in which no layout of either side changes."""
+    """The columns of a message of a fork, for each range of its versions in which no layout of either side changes.
+
+    `upstream` has the layouts of all revisions of upstream, so several may have a version: the closest one counts.
+    """
     starts = {start for theirs in upstream for start in (theirs["lowest"], theirs["highest"] + 1)}
     for ours in fork["layouts"]:
         inner_starts = sorted(start for start in starts if ours["lowest"] < start <= ours["highest"])

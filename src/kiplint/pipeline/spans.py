@@ -83,7 +83,8 @@ def finding_spans(lake: Lake, steps: DataFrame, names: DataFrame) -> DataFrame:
 
     The other columns are those of the finding in the last step of the span.
     """
-    findings = lake.read("findings").where("rule IS NOT NULL")
+    findings = lake.read("findings").where("rule IS NOT NULL")  # a row without a rule says that nothing was found
+    # What a file has by itself has no tree: it is in each tree with this file.
     file_findings = findings.where("tree IS NULL").drop("tree").join(lake.read("files"), ["name", "blob"])
     messages = lake.read("messages").select("blob", "type", "api_key")
     all_findings = file_findings.unionByName(findings.where("tree IS NOT NULL")).join(messages, "blob", "left")

@@ -298,10 +298,13 @@ def revision_tree(name: str, repository: str | None = None) -> tuple[FileTree, s
     return FileTree(name, f"{revision}:{prefix}", work_tree + prefix, by_folder(contents), links=links), file
 
 
-def _folder_of_file(revision: str, path: str, objects: Objects, error: SourceError) -> tuple[str, str, list[TreeEntry]]:
+def _folder_of_file(
+    revision: str, path: str, objects: Objects, folder_error: SourceError
+) -> tuple[str, str, list[TreeEntry]]:
     """The folder of the file at `path` in a revision, the name of the file, and the entries of the folder.
 
-    Raises SourceError for what is not a file; for a folder it is `error`, with which reading the folder failed.
+    The caller has failed to read `path` as a folder, with `folder_error`, which is raised if it is one. Raises another
+    SourceError for what is neither folder nor file.
     """
     _require_revision(revision, objects)
     folder, _, file = path.rpartition("/")
@@ -310,7 +313,7 @@ def _folder_of_file(revision: str, path: str, objects: Objects, error: SourceErr
         entries = objects.entries(f"{revision}:{folder}", revision, recursive=False)
     modes = {entry.path: entry.mode for entry in entries}
     if not path or modes.get(file) == FOLDER:
-        raise error
+        raise folder_error
     if file not in modes:
         hint = did_you_mean(file, modes, f"{folder}/" if folder else "", numbered=False)
         raise SourceError(f"no such path in {revision}: {path}{hint}")

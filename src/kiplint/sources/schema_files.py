@@ -73,7 +73,7 @@ def kind_of(data: bytes) -> Kind:
         beginning = blank_comments(data)
         is_only_comment = not beginning.strip()  # anything could follow a comment that is so long
         return "definition" if is_only_comment or _defines_message(_first_properties(beginning)) else "other"
-    if _defines_message(_first_properties(data)):
+    if _defines_message(_first_properties(data)):  # nearly all definitions show it before the first field
         return "definition"
     try:
         value = json.loads(blank_comments(data))
