@@ -6,11 +6,16 @@ import io
 import json
 import subprocess
 import tarfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kiplint.engine.finding import Finding
+from kiplint.fixes.fix import FixedSet
+from kiplint.fixes.fix import fix_set as fix_checked_set
 from kiplint.fixes.migration import Migration
+from kiplint.fixes.regressions import CheckedFiles
+from kiplint.fixes.regressions import Files as SomeFiles
 from kiplint.model.headers import header_of
 from kiplint.model.layout import layout, lines
 from kiplint.model.load import load
@@ -19,6 +24,18 @@ from kiplint.model.schemas import SchemaSet
 from kiplint.text.decode import blank_comments, comments
 
 Files = dict[str, bytes]
+Check = Callable[[Mapping[str, bytes]], Sequence[Finding]]
+
+
+def fix_set(
+    files: Mapping[str, bytes], check: Check, *, check_other_rules: Check = lambda files: (), **options: Any
+) -> FixedSet:
+    """The files, fixed by the function of the same name; `check` gives the findings in other bytes of them."""
+
+    def check_all(files: SomeFiles) -> CheckedFiles:
+        return CheckedFiles(files, check(files), check_other_rules(files))
+
+    return fix_checked_set(check_all(files), check_all, **options)
 
 
 def folder(path: Path) -> Files:

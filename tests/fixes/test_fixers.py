@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from fixes.support import Files, comments_of, is_within, parse
+from fixes.support import Check, Files, comments_of, fix_set, is_within, parse
 from kiplint.compat.released import Releases
 from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Finding
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.run import check_set
-from kiplint.fixes.apply import Check, FixedSet, fix_set
+from kiplint.fixes.fix import FixedSet
 from kiplint.fixes.fixers import FIXERS, make_fix
 from kiplint.fixes.write import FileChanges
 from kiplint.sources.schema_files import SchemaFile

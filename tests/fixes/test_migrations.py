@@ -14,8 +14,9 @@ from fixes.support import Files, after, comments_of, folder, is_within, parse, r
 from kiplint.compat.rollout import rollout, summary
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config, RuleTable, load_rules, make_ruleset
-from kiplint.fixes.kip_1313 import migrate, unmet_goals
+from kiplint.fixes.kip_1313 import migrate
 from kiplint.fixes.migration import Migration, MigrationRow, bump, verify
+from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.model.message import Message
 from kiplint.model.schemas import partner
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
@@ -261,7 +262,7 @@ def test_an_unstable_version_gets_the_header_and_stays_unstable() -> None:
 def proved_rows(files: Files, **others: Any) -> tuple[Files, dict[str, MigrationRow]]:
     """The files after a migration that was proved, and the rows by name; what is left to a person has no edits."""
     schema_files = SchemaFiles("", tuple(SchemaFile(path, data) for path, data in files.items()))
-    migration = verify(schema_files, migrate(schemas(files), **others), RULES, unmet_goals)
+    migration = verify(schema_files, migrate(schemas(files), **others), RULES, HEADER_WITH_ID)
     rows = {row.name: row for row in migration.rows}
     paths = {file.path for file in migration.files}
     for name, row in rows.items():

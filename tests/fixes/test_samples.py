@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 
 from fixes.mutations import mutate
-from fixes.support import Files, comments_of, folder, is_within, release, schemas
+from fixes.support import Files, comments_of, fix_set, folder, is_within, release, schemas
 from kiplint.compat.released import Releases, released_versions
 from kiplint.compat.rollout import rollout
 from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Finding
 from kiplint.engine.run import check_set
-from kiplint.fixes.apply import SAFE_BREAKS, UNSAFE_BREAKS, breaks_between, fix_set, tree_of, worse_findings
 from kiplint.fixes.fixers import make_fix
-from kiplint.fixes.kip_1313 import migrate, unmet_goals
+from kiplint.fixes.kip_1313 import migrate
 from kiplint.fixes.migration import Migration, real_rpcs, rpc_names, verify
+from kiplint.fixes.regressions import SAFE_BREAKS, UNSAFE_BREAKS, breaks_between, tree_of, worse_findings
+from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.model.layout import layout, lines
 from kiplint.model.load import load
 from kiplint.model.message import Message
@@ -137,7 +138,7 @@ def test_no_fix_or_migration_of_a_mutation_breaks_a_release(releases: Callable[[
         own = {item for item in before if f"{item[0]}.json" in readable}
         assert own - intact(group, after) == set(), (number, name)
         try:
-            migration = verify(of_directory(after), migrate(SchemaSet(_messages(after))), RULES, unmet_goals)
+            migration = verify(of_directory(after), migrate(SchemaSet(_messages(after))), RULES, HEADER_WITH_ID)
         except NotEditable:
             continue
         assert own - intact(group, with_changes(after, migration)) == set(), (number, name)
@@ -193,7 +194,7 @@ def _finish_migration(release: Files, chance: random.Random) -> tuple[int, int]:
     for name in chance.sample(sorted(files), chance.randrange(4)):
         files[name] = chance.choice(WRONG)(files[name])
     before = schemas(files)
-    migration = verify(of_directory(files), migrate(before), RULES, unmet_goals)
+    migration = verify(of_directory(files), migrate(before), RULES, HEADER_WITH_ID)
     after = with_changes(files, migration)
     now = schemas(after)
     assert list(breaks_between(tree_of(files), tree_of(after))) == []
@@ -214,7 +215,7 @@ def _finish_migration(release: Files, chance: random.Random) -> tuple[int, int]:
     owners = rpc_names(before)
     severe = [item for item in worse if item.severity != "info" and item.rule != "kip-1313/header-missing"]
     assert [item for item in severe if str(item) not in reasons.get(owners.get(item.path, ""), "")] == []
-    again = verify(of_directory(after), migrate(now), RULES, unmet_goals)
+    again = verify(of_directory(after), migrate(now), RULES, HEADER_WITH_ID)
     assert again.files == ()
     return len(done_names), len(left_names)
 

@@ -18,11 +18,11 @@ from kiplint.compat.rollout import MESSAGES_WITH_ID
 from kiplint.compat.tree import make_tree, unparsable_files
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
-from kiplint.fixes.apply import default_and_selected_rules
-from kiplint.fixes.kip_1313 import migrate, unmet_goals
-from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, State, files_of, join, real_rpcs, verify
+from kiplint.fixes.kip_1313 import migrate
+from kiplint.fixes.migration import FileEdits, Migration, MigrationRow, State, files_of, join, real_rpcs, verify
 from kiplint.fixes.migration import bump as bump_rpc
 from kiplint.fixes.write import FileChanges, require_files
+from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.model.message import rpc_of
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.render.report import RunResult, Status
@@ -216,8 +216,8 @@ def migrate_kip_1313(
             names -= telemetry_names
         return migrate(schemas, only=names, only_declare=only_declare) if names else Migration()
 
-    goal = None if only_declare else unmet_goals
-    return _migrate([os.fspath(name) for name in sets], only, migrate_set, goal, dry_run)
+    header = None if only_declare else HEADER_WITH_ID
+    return _migrate([os.fspath(name) for name in sets], only, migrate_set, header, dry_run)
 
 
 def migrate_bump(
@@ -247,18 +247,18 @@ def migrate_bump(
 
 
 def _migrate(
-    paths: Sequence[str], names: Sequence[str], migrate_set: MigrateSet, goal: Goal | None, dry_run: bool
+    paths: Sequence[str], names: Sequence[str], migrate_set: MigrateSet, header: int | None, dry_run: bool
 ) -> MigrationResult:
     """Migrate the named RPCs, or all without `names`, in the sets at the paths, and write the files unless `dry_run`.
 
     A name is that of an RPC or of one of its messages. `migrate_set` makes the edits for some RPCs of a set. An RPC is
-    only migrated if one of its files is at the paths: a set also has the files beside them as context. RPCs that miss
-    the `goal`, if there is one, are left to a person.
+    only migrated if one of its files is at the paths: a set also has the files beside them as context. RPCs that
+    do not get the request `header`, if there is one, are left to a person.
     """
     if not dry_run:
         require_files(paths)
     configuration = configure(paths[0])
-    rules = default_and_selected_rules(configuration)
+    rules = configuration.default_and_selected_rules()
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []
     unparsable: list[str] = []
@@ -276,7 +276,7 @@ def _migrate(
 
         migration = migrate_set(schemas, [rpc for rpc in rpcs if not names or rpc.name in wanted_rpc_names])
         if migration.rows:
-            migration = verify(schema_files, migration, rules, goal)
+            migration = verify(schema_files, migration, rules, header)
         files += migration.files
         directory = encodable(schema_files.directory or ".")
         rows += [replace(row, directory=directory) for row in migration.rows]

@@ -136,6 +136,11 @@ class Configuration(msgspec.Struct, frozen=True):
             line = _line_of_word(self.files.read_text(self.file), error.word)
             raise UsageError(f"{self.file}:{line}: {error}") from None
 
+    def default_and_selected_rules(self) -> RuleSet:
+        """The rules that run by default and those that are selected, without those that are ignored."""
+        selectors = list(dict.fromkeys(("default", *self.config.select)))
+        return replace(self, config=replace(self.config, select=selectors)).rules()
+
     def keeps(self, path: str) -> bool:
         """Whether a path is not excluded. Globs are relative to the configuration, or absolute.
 

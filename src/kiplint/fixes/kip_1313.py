@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Final
 
-from kiplint.compat.rollout import INSTANCE_ID, MESSAGES_WITH_ID, rollout
-from kiplint.fixes.apply import CheckedFiles
+from kiplint.compat.rollout import INSTANCE_ID, MESSAGES_WITH_ID
 from kiplint.fixes.edits import MessageEdits, map_text
 from kiplint.fixes.migration import (
-    REQUEST_HEADER,
     Migration,
     MigrationRow,
     State,
@@ -19,11 +17,11 @@ from kiplint.fixes.migration import (
     join,
     migration_of,
     real_rpcs,
-    rpc_names,
     unreadable_versions,
     unusable_flexible_versions,
     why_no_new_version,
 )
+from kiplint.fixes.trial import REQUEST_HEADER
 from kiplint.model.headers import HEADER_WITH_ID, HeaderMap, derived_header, derived_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc, SchemaSet
@@ -31,7 +29,6 @@ from kiplint.text.edit import insert_item, replace_value
 from kiplint.versions import VersionRange
 
 _ABOUT: Final = "The client instance ID, which tells this client from all other instances of its application."
-_HEADER_MISSING: Final = "kip-1313/header-missing"
 
 
 def migrate(schemas: SchemaSet, *, only: Collection[str] = (), only_declare: bool = False) -> Migration:
@@ -54,28 +51,6 @@ def migrate(schemas: SchemaSet, *, only: Collection[str] = (), only_declare: boo
     if any(not rpc.is_dead for rpc in rpcs_to_bump):
         migrations.insert(0, _migrate_request_header(schemas.request_header))
     return join(migrations)
-
-
-def unmet_goals(before: CheckedFiles, after: CheckedFiles) -> Iterator[tuple[str, str]]:
-    """The names of the RPCs that do not conform to KIP-1313 after a migration, each with a reason.
-
-    The reasons are the errors in the files of an RPC, and what `kiplint rollout` says of it. That flexibleVersions was
-    missing before the migration is a reason too: nobody knows which headers the versions had.
-    """
-    new_set = after.tree.sets[""]
-    failing_rows = [row for row in rollout(new_set, before.tree.sets[""]) if row.status in ("wrong", "missing")]
-    rows_that_need_header = [row for row in failing_rows if row.message_name == REQUEST_HEADER]
-    if rows_that_need_header:
-        yield REQUEST_HEADER, rows_that_need_header[0].message
-    for row in failing_rows:
-        yield row.name, "RequestHeader is first" if row in rows_that_need_header else row.message
-
-    names_by_path = rpc_names(new_set)
-    without_flexible = [finding for finding in before.findings if finding.rule == "versions/flexible-missing"]
-    # That headerVersions are missing is one finding for the whole set: the RPC of its file need not be to blame.
-    for finding in (*after.findings, *without_flexible):
-        if finding.severity == "error" and finding.rule != _HEADER_MISSING and finding.path in names_by_path:
-            yield names_by_path[finding.path], f"{finding.message} ({finding.rule})"
 
 
 def _migrate_request_header(message: Message | None) -> Migration:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Final, Literal
 
@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
-from kiplint.fixes.apply import CheckedFiles, Files, apply_accepted, regressions, worse_findings
 from kiplint.fixes.edits import MessageEdits
+from kiplint.fixes.regressions import CheckedFiles, Files, Limits, worse_findings
+from kiplint.fixes.trial import REQUEST_HEADER, EditGroup, Trial, try_edits
 from kiplint.model.headers import HeaderMap, header_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc, SchemaSet
@@ -249,16 +250,12 @@ def declared_map(message: Message) -> HeaderMap | None:
 
 
 MAX_REASONS: Final = 5
-REQUEST_HEADER: Final = "RequestHeader"
-NO_RPC_MIGRATED: Final = "no RPC can be migrated, so nothing is"
-"""Why RPCs that would only declare their headers are left too."""
-
-Goal = Callable[[CheckedFiles, CheckedFiles], Iterable[tuple[str, str]]]
-"""Takes the files before and after a migration; returns the names of the RPCs that miss its goal, with the reasons."""
+NO_ERRORS: Final = Limits(severities=("error",))
+"""A migration may cause warnings and infos: its rows list them."""
 
 
-def verify(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal | None = None) -> Migration:
-    """The migration without the RPCs whose edits would make the set worse or would miss the goal.
+def verify(files: SchemaFiles, migration: Migration, rules: RuleSet, header: int | None = None) -> Migration:
+    """The migration without the RPCs whose edits would cause errors, or which would not get the request `header`.
 
     The rows of these RPCs have the state `left` and the reasons. The other rows have the versions and headers after the
     migration, and the new warnings and infos. If no RPC can be migrated, no file changes.
@@ -269,72 +266,60 @@ def verify(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal 
         result = check_set(inputs, rules, directory=files.directory, single_file=files.single_file)
         return CheckedFiles(data_by_path, result.findings)
 
-    def refuse(after: CheckedFiles, names: Collection[str]) -> dict[str, list[str]]:
-        return _refuse_rpcs(before, after, migration, names, goal)
-
     before = check({file.path: file.data for file in files.files})
-    names_by_path = rpc_names(before.tree.sets[""])
-    edits_by_name: dict[str, list[Edit]] = {row.name: [] for row in migration.rows if row.state != "left"}
-    for file in migration.files:
-        edits_by_name[names_by_path[file.path]] += file.edits
-    after, reasons_by_name = apply_accepted(before, edits_by_name, check, refuse)
+    groups = _edit_groups(before.schemas, migration, header)
+    trial = try_edits(before, groups, check, NO_ERRORS)
+    reasons = {migration.rows[number].name: [*map(str, dropped)] for number, dropped in trial.dropped.items()}
+    migrated_names = {row.name for row in migration.rows if row.state == "migrated"} - {REQUEST_HEADER}
+    changed_files = tuple(file for file in migration.files if trial.after.files[file.path] == file.after)
+    if migrated_names and migrated_names <= reasons.keys():
+        # Others that only declare their headers would require them of all RPCs.
+        changed_names = {row.name for row, group in zip(migration.rows, groups, strict=True) if group.edits}
+        reasons = {name: ["no RPC can be migrated, so nothing is"] for name in changed_names} | reasons
+        trial, changed_files = Trial(before, {}), ()
+    return Migration(changed_files, tuple(_verified_rows(migration.rows, before, trial.after, reasons)))
 
-    changed_files = tuple(file for file in migration.files if after.files[file.path] == file.after)
-    changed_paths = {file.path for file in changed_files}
+
+def _edit_groups(schemas: SchemaSet, migration: Migration, header: int | None) -> list[EditGroup]:
+    """The edits of each row. A row that is left already has none; one that promises the `header` has to reach it."""
+    edits_by_path = {file.path: file.edits for file in migration.files}
+    paths_by_name: dict[str, list[str]] = defaultdict(list)
+    for path, name in rpc_names(schemas).items():
+        paths_by_name[name].append(path)
+    groups: list[EditGroup] = []
+    for row in migration.rows:
+        paths = tuple(paths_by_name[row.name])
+        edits = [edit for path in paths for edit in edits_by_path.get(path, ())] if row.state != "left" else []
+        goal = header if row.state in ("migrated", "unchanged") else None
+        groups.append(EditGroup(paths, tuple(edits), header=goal))
+    return groups
+
+
+def _verified_rows(
+    rows: Iterable[MigrationRow], before: CheckedFiles, after: CheckedFiles, reasons_by_name: Mapping[str, list[str]]
+) -> Iterator[MigrationRow]:
+    """The rows with what the migration changed; an RPC with reasons is left to a person."""
+    names_by_path = rpc_names(before.schemas)
+    changed_paths = {path for path, data in after.files.items() if data != before.files[path]}
     notices_by_name: dict[str, list[str]] = defaultdict(list)  # the new warnings and infos
     for regression in worse_findings(before.findings, after.findings, changed_paths):
         if regression.severity != "error" and regression.path in names_by_path:
             notices_by_name[names_by_path[regression.path]].append(str(regression))
 
-    schemas = after.tree.sets[""]
+    schemas = after.schemas
     messages = {REQUEST_HEADER: schemas.request_header, **{rpc.name: rpc.request for rpc in real_rpcs(schemas)}}
-    rows: list[MigrationRow] = []
-    for row in migration.rows:
+    for row in rows:
         message = messages.get(row.name)
-        if row.name in reasons_by_name:
-            rows.append(_left_row(row, reasons_by_name[row.name]))
-        elif row.state == "left" or message is None:
-            rows.append(row)
+        if row.state == "left":
+            yield row
+        elif row.name in reasons_by_name:
+            yield _left_row(row, reasons_by_name[row.name])
+        elif message is None:
+            yield row
         else:
             headers = _headers(message) if message.is_rpc else {}
             look = (*row.look, *notices_by_name[row.name])
-            rows.append(replace(row, versions=str(message.valid), header_versions=headers, look=look))
-    return Migration(changed_files, tuple(rows))
-
-
-def _refuse_rpcs(
-    before: CheckedFiles, after: CheckedFiles, migration: Migration, applied_names: Collection[str], goal: Goal | None
-) -> dict[str, list[str]]:
-    """The names of the RPCs to revert, with the reasons. `after` has the edits of the RPCs with the `applied_names`.
-
-    An RPC is reverted for errors in its files and for missing the goal. Without such RPCs, an error in another file of
-    the set reverts all. If no RPC would get a version any more, those that only declare their headers are reverted too.
-    """
-    names_by_path = rpc_names(before.tree.sets[""])
-    states = {row.name: row.state for row in migration.rows}
-    reasons: dict[str, list[str]] = defaultdict(list)
-    other_errors: list[str] = []
-    for regression in regressions(before, after) if after is not before else ():
-        name = names_by_path.get(regression.path, "")
-        if regression.severity != "error":
-            continue
-        if name in applied_names:
-            reasons[name].append(str(regression))
-        elif name not in states:  # a file of no RPC that the migration is about; the other RPCs have no edits
-            other_errors.append(str(regression))
-    for name, reason in goal(before, after) if goal else ():
-        if name in applied_names and states[name] in ("migrated", "unchanged"):  # other states do not promise the goal
-            reasons[name].append(reason)
-    if reasons:
-        return reasons
-
-    edited_names = {names_by_path[file.path] for file in migration.files}.intersection(applied_names)
-    if other_errors:
-        return dict.fromkeys(edited_names, other_errors)
-    migrated_names = {name for name, state in states.items() if state == "migrated" and name != REQUEST_HEADER}
-    if migrated_names and migrated_names.isdisjoint(edited_names):
-        return {name: [NO_RPC_MIGRATED] for name in edited_names}
-    return {}
+            yield replace(row, versions=str(message.valid), header_versions=headers, look=look)
 
 
 def _left_row(row: MigrationRow, reasons: Sequence[str]) -> MigrationRow:

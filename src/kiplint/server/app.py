@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from lsprotocol import types
@@ -18,8 +18,10 @@ from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.run import check_set
-from kiplint.fixes.apply import CheckedFiles, Files, accept_fixes, without_collisions
+from kiplint.fixes.fix import group_of, safely_fixable, without_collisions
 from kiplint.fixes.fixers import make_fix
+from kiplint.fixes.regressions import SAFE, CheckedFiles, Files
+from kiplint.fixes.trial import Check, try_edits
 from kiplint.sources.disk import show_path, with_siblings
 from kiplint.sources.schema_files import SchemaFile, SourceError, definitions, kind_of
 from kiplint.text.edit import Edit
@@ -46,15 +48,13 @@ class CheckedDirectory(NamedTuple):
 
     findings: Mapping[str, list[Finding]] = {}
     definitions: CheckedFiles = CheckedFiles({}, ())
-    check: Callable[[Files], CheckedFiles] = lambda files: CheckedFiles(files, ())
+    check: Check = lambda files: CheckedFiles(files, ())
 
     def safe_edits(self, findings: Iterable[Finding]) -> list[Edit]:
         """The edits of the safe fixes of the findings that do not collide and make nothing worse."""
-        safe = (finding for finding in findings if finding.fix and finding.fix.applicability == "safe")
-        batch = without_collisions(safe)
-        _, refusals = accept_fixes(self.definitions, batch, self.check)
-        refused = [finding for finding, _ in refusals]
-        return [edit for finding in batch if finding.fix and finding not in refused for edit in finding.fix.edits]
+        groups = [group_of(finding) for finding in without_collisions(safely_fixable(findings))]
+        dropped = try_edits(self.definitions, groups, self.check, SAFE).dropped
+        return [edit for number, group in enumerate(groups) if number not in dropped for edit in group.edits]
 
 
 def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDirectory:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, NamedTuple
@@ -14,7 +15,6 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from kiplint.commands.check.fix import Fixes, count_fixable, fix_sets, without_refused_fixes
 from kiplint.compat.released import Releases, releases_note, releases_of, releases_or_base
 from kiplint.compat.since import BaseState, new_since, read_base
 from kiplint.engine.baseline import (
@@ -22,6 +22,7 @@ from kiplint.engine.baseline import (
     BaselineResult,
     StaleEntry,
     apply_baseline,
+    are_among,
     new_findings,
     read_baseline,
 )
@@ -30,8 +31,9 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Result, check_set
-from kiplint.fixes.apply import default_and_selected_rules
+from kiplint.fixes.fix import FixedSet, Fixes, count_fixable, fix_set, safely_fixable
 from kiplint.fixes.fixers import make_fix
+from kiplint.fixes.regressions import CheckedFiles, Files
 from kiplint.fixes.write import require_files
 from kiplint.render.report import FindingsSummary, Report, at_least
 from kiplint.sources.disk import STDIN
@@ -129,7 +131,7 @@ def check(
     return check_sets(options)
 
 
-class CheckOptions(msgspec.Struct, frozen=True):
+class CheckOptions(msgspec.Struct, frozen=True, dict=True):
     """What is checked, against which rules, and what else is done, as the parameters of `check` say.
 
     With `strict`, `changed_since` leaves out a finding that the base has too, even if its line was changed.
@@ -148,6 +150,13 @@ class CheckOptions(msgspec.Struct, frozen=True):
     strict: bool = False
     whole: bool = False
     repository: str | None = None
+
+    @cached_property
+    def other_rules(self) -> RuleSet:
+        """The default rules that are not selected: no fix may break them either."""
+        running_ids = {rule.id for rule in self.rules.rules}
+        default_rules = self.configuration.default_and_selected_rules().rules
+        return RuleSet([rule for rule in default_rules if rule.id not in running_ids], self.rules.all_rules)
 
     @property
     def writes(self) -> bool:
@@ -172,8 +181,15 @@ class _Inputs(NamedTuple):
 def check_sets(options: CheckOptions) -> CheckResult:
     """Read the sets, check or fix them, leave out the findings that are not new, and report the others."""
     inputs = _read(options)
-    fixes = _fix(options, inputs) if options.fix or options.diff else None
-    results = fixes.results if fixes else [_check(options, inputs.base, schemas) for schemas in inputs.sets]
+    results = [_check(options, inputs.base, schemas) for schemas in inputs.sets]
+    fixes = None
+    if options.fix or options.diff:
+        results, fixes = _fix(options, inputs, results)
+    else:
+        results = [
+            _without_refused_fixes(options, inputs.base, schemas, result)
+            for schemas, result in zip(inputs.sets, results, strict=True)
+        ]
     comparison, older_count = _leave_out_old(options, inputs, results)
     return _report(options, inputs, results, fixes, comparison, older_count)
 
@@ -213,15 +229,6 @@ def _baseline(options: CheckOptions) -> BaselineFile | None:
 
 
 def _check(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) -> Result:
-    """The result of one set, whose findings have the fixes that `check --fix` would not refuse."""
-    result = _check_with_all_fixes(options, base, schemas)
-    if not any(finding.fix and finding.fix.applicability == "safe" for finding in result.findings):
-        return result  # unsafe fixes are tried only when --unsafe-fixes applies them
-    check = partial(_check_with_all_fixes, options, base)
-    return without_refused_fixes(schemas, result, check, _check_of_other_rules(options))
-
-
-def _check_with_all_fixes(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) -> Result:
     """The result of one set, whose findings have all fixes, whatever these make worse."""
     return check_set(
         schemas.files,
@@ -233,40 +240,93 @@ def _check_with_all_fixes(options: CheckOptions, base: BaseState | None, schemas
     )
 
 
-def _check_of_other_rules(options: CheckOptions) -> Callable[[SchemaFiles], Result]:
-    """The check of a set against the default rules that `select` leaves out, which no fix may break either."""
-    running_ids = {rule.id for rule in options.rules.rules}
-    all_rules = default_and_selected_rules(options.configuration).rules
-    other_rules = [rule for rule in all_rules if rule.id not in running_ids]
-    return partial(_check_with_all_fixes, replace(options, rules=RuleSet(other_rules, options.rules.all_rules)), None)
-
-
-def _fix(options: CheckOptions, inputs: _Inputs) -> Fixes:
+def _fix(options: CheckOptions, inputs: _Inputs, results: Sequence[Result]) -> tuple[list[Result], Fixes]:
     """Fix the findings that neither the baseline nor the base has; write the files unless only a patch is wanted.
 
-    Without a base, findings that HEAD has are not fixed either; `older` counts those that have a fix.
+    Without a base, findings that HEAD has are not fixed either; `older` counts those that have a fix. Returns the
+    results after the fixes.
     """
-    results = [_check_with_all_fixes(options, inputs.base, schemas) for schemas in inputs.sets]
     findings = [finding for result in results for finding in result.findings]
     baseline = read_baseline(inputs.baseline) if inputs.baseline else None
     new_to_baseline = new_findings(findings, baseline.counts if baseline else {})
     new_to_base = new_to_baseline
     if any(finding.fix for finding in new_to_baseline):  # else HEAD need not be checked
         new_to_base = _recent(new_to_baseline, _sources(results), inputs.base or _head_as_base(options))
-    fixes = fix_sets(
-        zip(inputs.sets, results, strict=True),
-        new_to_base,
-        partial(_check_with_all_fixes, options, inputs.base),
-        _check_of_other_rules(options),
-        unsafe=options.unsafe_fixes,
-        releases=_releases_to_preserve(options) if any(finding.fix for finding in new_to_base) else None,
-    )
+    ids_to_fix = {id(finding) for finding in new_to_base}  # findings of two sets may be equal
+    releases = _releases_to_preserve(options) if any(finding.fix for finding in new_to_base) else None
+
+    new_results: list[Result] = []
+    fixed_sets: list[FixedSet] = []
+    for schemas, result in zip(inputs.sets, results, strict=True):
+        counts_to_leave = Counter(item.fingerprint for item in result.findings if id(item) not in ids_to_fix)
+        new_result = result
+        if any(finding.fix and id(finding) in ids_to_fix for finding in result.findings):
+            check = partial(_check_files, options, inputs.base, schemas, counts_to_leave)
+            fixed_set = fix_set(check(_data_of(schemas)), check, unsafe=options.unsafe_fixes, releases=releases)
+            fixed_sets.append(fixed_set)
+            new_result = _check(options, inputs.base, _with_data(schemas, fixed_set.after))
+        new_result.findings = _without_fixes(new_result.findings, counts_to_leave)
+        new_results.append(new_result)
+    fixes = Fixes(fixed_sets)
     if options.writes:
         fixes.change.write()
-    if inputs.base:
-        return fixes
-    older = count_fixable(new_to_baseline, options.unsafe_fixes) - count_fixable(new_to_base, options.unsafe_fixes)
-    return fixes._replace(older=older)
+    if not inputs.base:
+        older = count_fixable(new_to_baseline, options.unsafe_fixes) - count_fixable(new_to_base, options.unsafe_fixes)
+        fixes = fixes._replace(older=older)
+    return new_results, fixes
+
+
+def _without_refused_fixes(
+    options: CheckOptions, base: BaseState | None, schemas: SchemaFiles, result: Result
+) -> Result:
+    """The result, in which the findings whose safe fixes `check --fix` would refuse have no fix."""
+    if not safely_fixable(result.findings):
+        return result  # unsafe fixes are tried only when --unsafe-fixes applies them
+    check = partial(_check_files, options, base, schemas, {})
+    refusals = fix_set(check(_data_of(schemas)), check).refusals
+    refused_fingerprints = {finding.fingerprint for finding, _ in refusals}
+    result.findings = [
+        finding.with_fix(None) if finding.fingerprint in refused_fingerprints else finding
+        for finding in result.findings
+    ]
+    return result
+
+
+def _check_files(
+    options: CheckOptions,
+    base: BaseState | None,
+    schemas: SchemaFiles,
+    counts_to_leave: Mapping[str, int],
+    files: Files,
+) -> CheckedFiles:
+    """A set with other bytes in its files, checked against all rules, which no fix may break: also those not selected.
+
+    The findings that `counts_to_leave` counts have no fix.
+    """
+    changed_schemas = _with_data(schemas, files)
+    result = _check(options, base, changed_schemas)
+    other_result = _check(replace(options, rules=options.other_rules), None, changed_schemas)
+    return CheckedFiles(files, _without_fixes(result.findings, counts_to_leave), other_result.findings)
+
+
+def _data_of(schemas: SchemaFiles) -> Files:
+    """The bytes of the files of a set, by path."""
+    return {file.path: file.data for file in schemas.files}
+
+
+def _with_data(schemas: SchemaFiles, files: Files) -> SchemaFiles:
+    """The set with other bytes in some of its files."""
+    changed_files = [replace(file, data=files.get(file.path, file.data)) for file in schemas.files]
+    return replace(schemas, files=tuple(changed_files))
+
+
+def _without_fixes(findings: Sequence[Finding], counts_to_leave: Mapping[str, int]) -> list[Finding]:
+    """The findings; as many of each fingerprint as `counts_to_leave` says have lost their fix."""
+    are_to_leave = are_among(findings, counts_to_leave)
+    return [
+        finding.with_fix(None) if is_to_leave else finding
+        for finding, is_to_leave in zip(findings, are_to_leave, strict=True)
+    ]
 
 
 def _head_as_base(options: CheckOptions) -> BaseState | None:
