@@ -172,9 +172,10 @@ _MENTION = (
     r"(\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?(?:v(?:ersion)?\s*)?\d{1,5})*\+?)"
 )
 # The search from one "subject to" ends at the next, so that it takes linear time.
+_INCOMPATIBLE = rb"(?:incompatible|non-backwards?-compatible) change"
 _IN_FLUX = (
-    rb"(?i)\bsubject to (?:(?!incompatible change|subject to )\w++ )*+incompatible change"
-    rb"|may (?:still )?change incompatibly"
+    rb"(?i)\bsubject to (?:(?!%b|subject to )\w++ )*+%b|may (?:still )?change incompatibly"
+    % (_INCOMPATIBLE, _INCOMPATIBLE)
 )
 
 
@@ -198,7 +199,7 @@ def read_versions(text: str) -> VersionRange:
 
 def is_in_flux(data: bytes) -> bool:
     """Whether a comment states that the message may still change incompatibly."""
-    if b"ncompatibl" not in data:  # as in nearly all files
+    if b"ncompatibl" not in data and b"-compatible" not in data:  # as in nearly all files
         return False
     text = b" ".join(line.lstrip(b"/ ") for line in re.findall(rb"//[^\r\n]*", data))
     return re.search(_IN_FLUX, text) is not None

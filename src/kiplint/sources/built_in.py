@@ -1,0 +1,73 @@
+"""The built-in releases: what the definitions of Apache Kafka's releases say, without their texts and comments.
+
+`scripts/make_releases.py` writes the file that is read here. NOTICE says where the facts come from.
+"""
+
+import lzma
+import re
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+from kiplint.sources.schema_files import FileTree, by_folder
+
+IN_FLUX = b"// This message may change incompatibly.\n"
+"""What a definition begins with if a comment of Kafka's says so: kiplint reads it there, as in any definition."""
+
+
+class BuiltInDefinition(msgspec.Struct, frozen=True):
+    """A definition, the releases that have it, and its path in Kafka's repository."""
+
+    path: str
+    releases: tuple[str, ...]
+    facts: msgspec.Raw
+    in_flux: bool = False
+
+
+class Since(msgspec.Struct, frozen=True, array_like=True):
+    """The versions of a message that came with one release, and the first release in which they were stable."""
+
+    versions: str
+    since: str
+    stable_since: str
+    """Empty where no release has them as stable versions."""
+
+
+class BuiltIn(msgspec.Struct, frozen=True):
+    """The content of the file."""
+
+    origins: dict[str, str]
+    """By release, the lowest version first: where its definitions were read."""
+    since: dict[str, tuple[Since, ...]]
+    """By key of a message (`message_key`): when its versions came."""
+    definitions: tuple[BuiltInDefinition, ...]
+
+
+@cache
+def built_in() -> BuiltIn:
+    """All built-in releases, which are unpacked once in a process."""
+    data = files("kiplint").joinpath("sources", "releases.json.xz").read_bytes()
+    return msgspec.json.decode(lzma.decompress(data), type=BuiltIn)
+
+
+def message_key(message_type: str, api_key: int | None, name: str) -> str:
+    """What identifies a message in all releases: type and API key of a request or response, else the name."""
+    return f"{message_type} {api_key}" if message_type in ("request", "response") else name
+
+
+def find_release(name: str) -> str:
+    """The built-in release of a name: `4.1` is the newest patch release of 4.1; empty if there is none."""
+    if not re.fullmatch(r"\d+\.\d+(\.\d+)?", name, re.ASCII):
+        return ""
+    return next((release for release in reversed(built_in().origins) if f"{release}.".startswith(f"{name}.")), "")
+
+
+def release_tree(release: str) -> FileTree:
+    """The definitions of a built-in release, in the directories of Kafka's repository."""
+    definitions = {item.path: item for item in built_in().definitions if release in item.releases}
+    return FileTree(f"Apache Kafka {release} (built in)", f"{release}:", "", by_folder(definitions), read=_definition)
+
+
+def _definition(definition: BuiltInDefinition) -> bytes:
+    return IN_FLUX * definition.in_flux + msgspec.json.format(bytes(definition.facts), indent=2)
