@@ -1,6 +1,6 @@
 """The public names of the package, which `import kiplint` offers: functions, errors, and all types of their results."""
 
-from kiplint.codec.codec import ByteProblem as ByteProblem
+from kiplint.codec.problems import ByteProblem as ByteProblem
 from kiplint.commands.check.run import CheckResult as CheckResult
 from kiplint.commands.check.run import check as check
 from kiplint.commands.decode import DecodedObject as DecodedObject

@@ -85,6 +85,8 @@ NULLABLE = {"fields": [field("Inner")], "nullableVersions": "0+"}
         ("[]int32", {}, "7fffffff", "length-beyond-end", 0),
         ("[]int32", {}, "ffffffff", "null-not-allowed", 0),
         ("Box", NULLABLE, "0200000001", "marker-invalid", 0),
+        ("string", {"nullableVersions": "0+"}, "fffe", "length-below-null", 0),
+        ("[]int32", {"nullableVersions": "0+"}, "fffffffe", "length-below-null", 0),
     ],
 )
 def test_problems_of_plain_versions(kind: str, others: dict[str, Any], data: str, rule: str, offset: int) -> None:
@@ -116,9 +118,34 @@ def test_problems_of_flexible_versions(data: str, rule: str | None) -> None:
     assert [problem.rule for problem in problems] == ([f"codec/{rule}"] if rule else [])
 
 
-def test_reading_ends_after_a_hundred_problems() -> None:
-    result = Codec(message(field("Flags", "[]bool")), 0).decode(b"\0\0\1\0" + b"\2" * 256)
+def test_reading_ends_after_a_hundred_errors() -> None:
+    result = Codec(message(field("Names", "[]string")), 0).decode(b"\0\0\1\0" + b"\xff\xff" * 256)
     assert (len(result.problems), result.is_complete) == (100, False)
+
+
+def test_reading_goes_on_after_warnings_of_which_a_hundred_are_reported() -> None:
+    result = Codec(message(field("Flags", "[]bool"), field("Last")), 0).decode(b"\0\0\1\0" + b"\2" * 256 + b"\0\0\0\7")
+    assert (len(result.problems), result.is_complete, result.value["last"]) == (100, True, 7)
+    assert result.value["flags"] == [True] * 256
+
+
+@pytest.mark.parametrize(
+    ("data", "box", "problems"),
+    [
+        ("01000100", None, []),
+        ("0100060100000007" + "00", {"inner": 7}, []),
+        ("0100060200000007" + "00", {"inner": 7}, ["codec/marker-invalid"]),
+        ("00", "absent", []),
+    ],
+)
+def test_the_marker_of_a_nullable_struct_in_a_tag(data: str, box: Any, problems: list[str]) -> None:
+    """Kafka's generator writes an unsigned varint there: 0 for null, 1 for a struct."""
+    tagged = {"tag": 0, "taggedVersions": "3+", "nullableVersions": "3+", "fields": [field("Inner", versions="3+")]}
+    codec = Codec(message(field("Box", "Box", "3+", **tagged)), 3)
+    result = codec.decode(bytes.fromhex(data))
+    assert (result.value.get("box", "absent"), [problem.rule for problem in result.problems]) == (box, problems)
+    if not problems:
+        assert encode(codec, result.value).hex() == data
 
 
 def test_offsets_and_paths_lead_to_the_value() -> None:
@@ -216,6 +243,17 @@ def test_what_java_wrote(released: list[Message], shared_bytes: Path) -> None:
         assert (result.value, result.problems) == (row["value"], ())
         assert encode(codec, row["value"]) == data
     assert len(rows) > 600
+
+
+def test_records_that_a_broker_wrote(corpus: Path, shared_bytes: Path) -> None:
+    by_name = {message.name: message for message in load("4.4.0:", corpus / "kafka-releases.bundle").messages}
+    rows = [json.loads(line) for line in (shared_bytes / "records-4.4.0.jsonl").read_text().splitlines()]
+    for row in rows:
+        data, codec = bytes.fromhex(row["hex"]), Codec(by_name[row["message"]], row["version"])
+        result = codec.decode(data)
+        assert (result.value, result.problems) == (row["json"], ())
+        assert encode(codec, result.value) == data
+    assert len(rows) > 50
 
 
 def test_headers_are_those_of_java(released: list[Message], shared_bytes: Path) -> None:

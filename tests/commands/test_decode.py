@@ -78,7 +78,9 @@ def test_lines_answer_in_order(tmp_path: Path) -> None:
     body, wrong, request, response, fallback = map(json.loads, result.out.splitlines())
     answer = {"message": "MetadataRequest", "version": 12, "header_version": None, "header": None, "value": VALUE}
     assert (result.code, body) == (1, {**answer, "length": 4, "problems": []})
-    assert wrong["problems"] == [{"rule": "codec/trailing-bytes", "offset": 4, "message": TRAILING, "field": None}]
+    assert wrong["problems"] == [
+        {"rule": "codec/trailing-bytes", "offset": 4, "message": TRAILING, "field": None, "severity": "error"}
+    ]
     assert (request["header_version"], request["header"]["clientId"], request["value"]) == (2, "abc", VALUE)
     assert (response["message"], response["header"]) == ("SaslHandshakeResponse", {"correlationId": 1})
     assert (response["value"]["errorCode"], response["problems"]) == (17, [])
@@ -88,6 +90,7 @@ def test_lines_answer_in_order(tmp_path: Path) -> None:
 BODY_OR_FRAME = 'a body has "message" and "version", a frame "direction", "api_key" and "api_version"'
 
 
+UNKNOWN_RESPONSE = "no set has MetadataResponse 99; the versions are 0-13"
 UNKNOWN = "no set has MetadataRequest 99; the versions are 0-13"
 
 
@@ -103,13 +106,80 @@ UNKNOWN = "no set has MetadataRequest 99; the versions are 0-13"
         ('{"message": "MetadataRequest", "version": 99, "hex": ""}', "unknown-version", UNKNOWN),
         ('{"direction": "request", "hex": "00"}', "truncated", "the frame has 1 byte; API key and version take 4"),
         ('{"direction": "request", "hex": "70007000"}', "unknown-api-key", "no set has a request with API key 28672"),
-        ('{"direction": "request", "hex": "000300637000"}', "unknown-version", UNKNOWN),
+        (
+            '{"direction": "response", "api_key": 3, "api_version": 99, "hex": "0000000700"}',
+            "unknown-version",
+            UNKNOWN_RESPONSE,
+        ),
         ('{"direction": "request", "hex": "0003000c0000"}', "truncated", "int32 takes 4 bytes, 2 are left"),
     ],
 )
 def test_what_cannot_be_read(line: str, rule: str, text: str) -> None:
     (entry,) = decode_lines(line.encode(), sets=[SET]).frames
     assert [(problem.rule, problem.message) for problem in entry.problems] == [(f"codec/{rule}", text)]
+
+
+def test_the_header_of_an_unknown_version_is_read() -> None:
+    (frame,) = decode_lines(b'{"direction": "request", "hex": "0003006300000007000361626300"}', sets=[SET]).frames
+    assert (frame.header_version, frame.value, [problem.message for problem in frame.problems]) == (2, None, [UNKNOWN])
+    assert frame.header is not None and (frame.header["correlationId"], frame.header["clientId"]) == (7, "abc")
+
+
+def test_a_frame_that_begins_with_its_length() -> None:
+    line = json.dumps({"direction": "request", "hex": (len(FRAME).to_bytes(4, "big") + FRAME).hex()})
+    result = decode_lines(line.encode(), sets=[SET])
+    (frame,) = result.frames
+    assert (result.status, frame.value, frame.length) == ("ok", VALUE, len(FRAME))
+    assert [(problem.rule, problem.severity) for problem in frame.problems] == [("codec/length-prefix", "warning")]
+
+
+def test_api_versions_behind_a_flexible_header() -> None:
+    body = "0000" + "02" + "001200000004" + "00" + "00000000" + "00"
+    line = json.dumps({"direction": "response", "api_key": 18, "api_version": 3, "hex": "00000001" + "00" + body})
+    result = decode_lines(line.encode(), sets=[SET])
+    (frame,) = result.frames
+    assert (result.status, frame.header_version) == ("findings", 1)
+    assert frame.value is not None and frame.value["apiKeys"] == [{"apiKey": 18, "minVersion": 0, "maxVersion": 4}]
+    reason = "the frame has header 1; ApiVersions is answered with header 0"
+    assert [(problem.rule, problem.message) for problem in frame.problems] == [("codec/header-version", reason)]
+
+
+def test_what_kafka_reads_is_no_error(tmp_path: Path) -> None:
+    """A boolean whose byte is 2: told, and the exit code is 0."""
+    result = run("decode", "MetadataRequest@12", "-", "--set", SET, cwd=tmp_path, stdin=bytes.fromhex("00020100"))
+    warning = "warning[codec/boolean-invalid] at byte 1: allowAutoTopicCreation: the byte of a boolean is 2, "
+    assert (result.code, warning in result.out) == (0, True)
+
+
+def test_frames_of_a_running_broker(corpus: Path, shared_bytes: Path) -> None:
+    rows = [json.loads(line) for line in (shared_bytes / "broker-4.0.2.jsonl").read_text().splitlines()]
+    lines = [
+        {
+            "direction": direction,
+            "api_key": int(row["api_key"]),
+            "api_version": int(row["version"]),
+            "hex": row[direction],
+        }
+        for row in rows
+        for direction in ("request", "response")
+    ]
+    text = "\n".join(map(json.dumps, lines)).encode()
+    result = decode_lines(text, sets=["4.0.2:"], repository=corpus / "kafka-releases.bundle")
+    frames = iter(result.frames)
+    for row in rows:
+        for direction, header_version in (("request", row["qh"]), ("response", row["ph"])):
+            frame = next(frames)
+            assert (frame.problems, frame.header_version) == ((), int(header_version))
+            assert frame.header == row[f"{direction}_header_json"]
+            assert without_records(frame.value) == without_records(row[f"{direction}_json"])
+    assert len(rows) == 258
+
+
+def without_records(value: Any) -> Any:
+    """A value without `records`, which Kafka's JSON converters leave empty."""
+    if isinstance(value, dict):
+        return {name: without_records(item) for name, item in value.items() if name != "records"}
+    return [without_records(item) for item in value] if isinstance(value, list) else value
 
 
 def test_a_set_without_headers_has_no_frames(tmp_path: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import random
 import stat
 import struct
+import tarfile
 import tempfile
 import zipfile
 from collections.abc import Mapping
@@ -46,6 +49,44 @@ def test_jar() -> None:
     (open_set,) = open_sets(["x.jar"], lambda path: path != "x.jar/common/message/ARequest.json")
     assert [file.path for file in open_set.files] == BOTH[1:]
     assert list(open_sets(["x.jar"], lambda path: path != "x.jar")) == []
+
+
+def make_tarball(name: str, files: Mapping[str, bytes], *links: str) -> None:
+    with tarfile.open(name, "w:gz") as out:
+        for path, data in files.items():
+            entry = tarfile.TarInfo(path)
+            entry.size = len(data)
+            out.addfile(entry, io.BytesIO(data))
+        for path in links:
+            entry = tarfile.TarInfo(path)
+            entry.type, entry.linkname = tarfile.SYMTYPE, "/etc/passwd"
+            out.addfile(entry)
+
+
+@pytest.mark.parametrize("name", ["kafka-4.4.0-src.tgz", "kafka-4.4.0-src.tar.gz"])
+def test_tarball(name: str) -> None:
+    """A source release has one top folder, from which on it is read."""
+    files = {f"kafka-4.4.0-src/{path}": data for path, data in JAR.items()}
+    make_tarball(name, files, "kafka-4.4.0-src/common/message/L.json")
+    (result,) = sets(name)
+    assert (result.directory, result.relative) == (f"{name}!/kafka-4.4.0-src/common/message", "common/message")
+    assert [file.data for file in result.files] == [GOOD, GOOD]
+    assert result.links == (f"{name}!/kafka-4.4.0-src/common/message/L.json",)
+    assert paths(f"{name}!/kafka-4.4.0-src/common/message/ARequest.json") == [
+        f"{name}!/kafka-4.4.0-src/common/message/ARequest.json"
+    ]
+
+
+def test_tarballs_that_mean_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "ARCHIVE_BYTES", Limit(3 << 20, "bytes, unpacked", "an archive"))
+    make_tarball("x.tgz", {"A.json": GOOD, "huge.bin": bytes(4 << 20)})
+    assert error("x.tgz") == "cannot read x.tgz: it has more than 3 MiB, unpacked"
+    monkeypatch.setattr(archive, "ARCHIVE_ENTRIES", Limit(3_000, "entries", "an archive"))
+    make_tarball("x.tgz", {f"{at}.txt": b"" for at in range(3_000)} | {"A.json": GOOD})
+    assert error("x.tgz") == "cannot read x.tgz: it has more than 3,000 entries"
+    for damaged in (b"", b"rubbish", gzip.compress(b"rubbish" * 100), gzip.compress(random.randbytes(2_000))[:-900]):
+        Path("x.tgz").write_bytes(damaged)
+        assert error("x.tgz").startswith("cannot read x.tgz: the archive is damaged")
 
 
 def test_paths_inside() -> None:

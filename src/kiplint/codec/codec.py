@@ -7,13 +7,14 @@ what a value leaves out its default, as Kafka's classes do.
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta
 
+from kiplint.codec.problems import ByteProblem, byte_problem
 from kiplint.codec.values import (
     FORMATS,
     UNKNOWN_TAGS,
@@ -35,16 +36,11 @@ from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES, WIDTHS
 
 MOST_PROBLEMS = 100
-"""After how many problems the reading of a message ends."""
+"""How many errors of a message end its reading, and how many of its warnings are reported."""
 
 
-class ByteProblem(msgspec.Struct, frozen=True):
-    """A problem of bytes."""
-
-    rule: str
-    offset: Annotated[int, Meta(description="In bytes from the start of the frame or body.")]
-    message: str
-    field: Annotated[str | None, Meta(description="The path of the field, null outside of fields.")] = None
+NULL, NULL_IN_TAG, PRESENT = -1, 0, 1
+"""The markers of a nullable struct (KIP-893): an int8, but in a tagged field an unsigned varint."""
 
 
 class ValueSpan(msgspec.Struct, frozen=True):
@@ -171,12 +167,16 @@ class _ValueReader:
         self.empty_elements = 0  # of all arrays that were read
         self.spans: list[ValueSpan] = []
         self.problems: list[ByteProblem] = []
+        self.counts: Counter[str] = Counter()  # of the problems, by severity
         self._with_spans = spans
 
     def note(self, rule: str, offset: int, message: str, path: str) -> None:
-        """Record a problem; stop if there are too many."""
-        self.problems.append(ByteProblem(f"codec/{rule}", offset, message, path or None))
-        if len(self.problems) >= MOST_PROBLEMS:
+        """Record a problem; stop if there are too many errors."""
+        problem = byte_problem(rule, offset, message, path or None)
+        self.counts[problem.severity] += 1
+        if self.counts[problem.severity] <= MOST_PROBLEMS:
+            self.problems.append(problem)
+        if self.counts["error"] >= MOST_PROBLEMS:
             raise _StopReading
 
     def stop(self, rule: str, offset: int, message: str, path: str) -> _StopReading:
@@ -240,11 +240,13 @@ class _ValueReader:
         """
         start = self.pos
         size = self.varint(what, path) - 1 if compact else int(self.fixed_width(kind, path))
-        if size < -1:
+        if size < -1 and not nullable:
             raise self.stop("length-negative", start, f"{what} is {size}", path)
-        if size == -1 and not nullable:
+        if size < -1:
+            self.note("length-below-null", start, f"{what} is {size}, which is read as null", path)
+        elif size == -1 and not nullable:
             self.note("null-not-allowed", start, "null stands here, which this version does not allow", path)
-        return None if size == -1 else size
+        return None if size < 0 else size
 
     def body(self, body: Layout, container: Container, out: dict[str, Any], path: str) -> None:
         """Read the fields of `container`, a message or struct, into `out`."""
@@ -268,11 +270,12 @@ class _ValueReader:
         """Read a struct that is not an array element, after its marker if it is nullable, into `out[key]`."""
         start = self.pos
         if slot.nullable:
-            marker = self.fixed_width("int8", path)
-            if marker not in (1, -1):
-                message = f"the marker of a nullable struct is {marker}, neither 1 nor -1"
+            null = NULL_IN_TAG if slot.is_tagged else NULL
+            marker = self.varint("the marker", path) if slot.is_tagged else self.fixed_width("int8", path)
+            if marker not in (PRESENT, null):
+                message = f"the marker of a nullable struct is {marker}, neither {PRESENT} nor {null}"
                 self.note("marker-invalid", start, message, path)
-            is_null = marker < 0
+            is_null = marker <= null
             self.record_span(start, path, describe(slot), None if is_null else {})
             if is_null:
                 out[key] = None
@@ -410,7 +413,8 @@ def _write_field(out: bytearray, slot: Slot, value: Any) -> None:
             _write_element(out, slot, element, nullable=False)
         return
     if slot.kind == "struct" and slot.nullable:
-        out += b"\xff" if value is None else b"\x01"
+        null = NULL_IN_TAG if slot.is_tagged else NULL
+        out += struct.pack("b", null if value is None else PRESENT)
     _write_element(out, slot, value, nullable=slot.nullable)
 
 

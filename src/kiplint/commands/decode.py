@@ -6,17 +6,20 @@ import io
 import re
 import struct
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Literal, TextIO
 
 import msgspec
 import typer
 from msgspec import Meta
+from msgspec.structs import replace
 
 from kiplint.cli.options import RepositoryOption
 from kiplint.cli.output import present
-from kiplint.codec.codec import ByteProblem, Codec
+from kiplint.codec.codec import Codec, DecodedBody
+from kiplint.codec.problems import ByteProblem, byte_problem
 from kiplint.codec.values import in_bytes
 from kiplint.compat.tree import load, unparsable_files
 from kiplint.engine.config import Path
@@ -33,6 +36,7 @@ from kiplint.text.words import did_you_mean
 from kiplint.versions import VersionRange
 
 HEADERS: Final = {"request": "RequestHeader", "response": "ResponseHeader"}
+FLEXIBLE_RESPONSE_HEADER: Final = 1
 UNSUPPORTED_VERSION: Final = (35).to_bytes(2, "big")
 """The error code of a response to a request in a version that the broker does not know."""
 
@@ -77,7 +81,7 @@ def command(
     """Decode the bytes of a message, and report what is wrong with them.
 
     A JSON line has a body, `message`, `version` and `hex`; or a frame without its length, `direction`, `api_key`,
-    `api_version` and `hex`. Exit codes: 0 all decoded, 1 bytes have problems, 2 something could not be read or
+    `api_version` and `hex`. Exit codes: 0 all decoded, 1 bytes have errors, 2 something could not be read or
     understood.
     """
     if input_format == "jsonl":
@@ -132,7 +136,7 @@ class DecodeDocument(msgspec.Struct, frozen=True):
 
 
 class DecodeResult(RunResult, frozen=True):
-    """Decoded bodies and frames. `status` is `findings` where bytes have problems."""
+    """Decoded bodies and frames. `status` is `findings` where bytes have errors."""
 
     frames: tuple[DecodedObject, ...]
     """The bodies and frames, in order."""
@@ -151,7 +155,7 @@ class DecodeResult(RunResult, frozen=True):
 def decode(message: str, data: bytes, *, sets: Sequence[Path] = (".",), repository: Path | None = None) -> DecodeResult:
     """Decode the body of a message (MESSAGE@VERSION); the first set that has the version counts.
 
-    The status is `findings` where the bytes have problems. Raises UsageError for an unknown message or version, and
+    The status is `findings` where the bytes have errors. Raises UsageError for an unknown message or version, and
     SourceError for a set that cannot be opened.
     """
     match = re.fullmatch("([^@]+)@([0-9]{1,5})", message)
@@ -211,7 +215,7 @@ class _Decoder:
 
     def result(self, frames: Sequence[DecodedObject]) -> DecodeResult:
         """The result of the command; it is an error if a definition in the sets cannot be read."""
-        status: Status = "findings" if any(frame.problems for frame in frames) else "ok"
+        status: Status = "findings" if any(_has_errors(frame.problems) for frame in frames) else "ok"
         status = "error" if self.unparsable else status
         return DecodeResult(frames=tuple(frames), status=status, unparsable=self.unparsable)
 
@@ -230,21 +234,20 @@ class _Decoder:
             failure = _DecodeError("input-invalid", f"the line is not JSON: {error}")
         except ValueError:
             failure = _DecodeError("input-invalid", '"hex" must be pairs of hexadecimal digits')
-        problem = ByteProblem(f"codec/{failure.rule}", 0, str(failure))
+        problem = byte_problem(failure.rule, 0, str(failure))
         return DecodedObject(failure.message_name, failure.version, None, None, None, len(data), (problem,))  # no value
 
     def body_or_frame(self, line: BytesLine, data: bytes) -> DecodedObject:
         """Decode the bytes of a line. Raises _DecodeError, as the methods below do."""
-        if line.direction == "request":
-            if len(data) < 4:
-                reason = f"the frame has {in_bytes(len(data))}; API key and version take 4"
-                raise _DecodeError("truncated", reason)
-            api_key, version = struct.unpack_from(">hh", data)
-            return self.frame("request", api_key, version, data)
-        if line.direction == "response" and line.api_key is not None and line.api_version is not None:
-            # ApiVersions answers an unsupported version in version 0 (KIP-511): the error is behind the correlation id.
-            is_fallback = line.api_key == API_VERSIONS and data[4:6] == UNSUPPORTED_VERSION
-            return self.frame("response", line.api_key, 0 if is_fallback else line.api_version, data)
+        is_response = line.direction == "response" and line.api_key is not None and line.api_version is not None
+        if line.direction == "request" or is_response:
+            has_length = int.from_bytes(data[:4], "big") == len(data) - 4
+            with suppress(_DecodeError):  # the first four bytes may be something else, such as a correlation id
+                frame = self.frame(line, data[4:]) if has_length else None
+                if frame and not _has_errors(frame.problems):
+                    problem = byte_problem("length-prefix", 0, "the frame begins with its length, which is skipped")
+                    return replace(frame, problems=(problem, *frame.problems))
+            return self.frame(line, data)
         if line.direction is None and line.message is not None and line.version is not None:
             return self.body(line.message, line.version, data)
         reason = 'a body has "message" and "version", a frame "direction", "api_key" and "api_version"'
@@ -260,30 +263,61 @@ class _Decoder:
         body = self.codec(message, version).decode(data)
         return DecodedObject(message.name, version, None, None, body.value, len(data), body.problems)  # no header
 
-    def frame(self, message_type: str, api_key: int, version: int, data: bytes) -> DecodedObject:
-        """Decode the header of a `request` or `response`, and the body behind it if the header is complete."""
+    def frame(self, line: BytesLine, data: bytes) -> DecodedObject:
+        """Decode the header of a request or response, and the body behind it if the header is complete."""
+        message_type, api_key, version = line.direction or "", line.api_key, line.api_version or 0
+        if message_type == "request":
+            if len(data) < 4:
+                reason = f"the frame has {in_bytes(len(data))}; API key and version take 4"
+                raise _DecodeError("truncated", reason)
+            api_key, version = struct.unpack_from(">hh", data)
+        elif api_key == API_VERSIONS and data[4:6] == UNSUPPORTED_VERSION:
+            version = 0  # ApiVersions answers an unsupported version in version 0 (KIP-511)
         candidates = self.by_type_and_key.get((message_type, api_key))
         if not candidates:
             reason = f"no set has a {message_type} with API key {api_key}"
             raise _DecodeError("unknown-api-key", reason, version=version)
-        message = _first_with_version(candidates, version)
+        try:
+            message = _first_with_version(candidates, version)
+        except _DecodeError as error:
+            return self.header_of_unknown_version(candidates[0], version, data, str(error))
+        frame = self.header_and_body(message, version, header_of(message, version), data)
+        if message_type == "response" and api_key == API_VERSIONS and _has_errors(frame.problems):
+            with suppress(_DecodeError):  # the set may lack the header
+                other_frame = self.header_and_body(message, version, FLEXIBLE_RESPONSE_HEADER, data)
+                if not _has_errors(other_frame.problems):
+                    reason = f"the frame has header {FLEXIBLE_RESPONSE_HEADER}; ApiVersions is answered with header 0"
+                    problem = byte_problem("header-version", 4, reason)
+                    return replace(other_frame, problems=(problem, *other_frame.problems))
+        return frame
 
-        header_version = header_of(message, version)
-        header_messages = [
-            candidate
-            for candidate in self.by_name.get(HEADERS[message_type], [])
-            if candidate.type == "header" and header_version in candidate.valid
-        ]
-        if not header_messages:
-            reason = f"no set has {message_type} header {header_version}"
-            raise _DecodeError("header-unknown", reason, message.name, version)
-
-        header = self.codec(header_messages[0], header_version).decode(data, whole=False)  # the body follows
+    def header_and_body(self, message: Message, version: int, header_version: int, data: bytes) -> DecodedObject:
+        """Decode a frame whose header has this version; the body only if the header is complete."""
+        header = self.header(message, version, header_version, data)
         value, problems = None, header.problems
         if header.is_complete:
             body = self.codec(message, version).decode(data, header.end)
             value, problems = body.value, (*header.problems, *body.problems)
         return DecodedObject(message.name, version, header_version, header.value, value, len(data), problems)
+
+    def header_of_unknown_version(self, message: Message, version: int, data: bytes, reason: str) -> DecodedObject:
+        """Decode the header of a version that no set has, with that of the nearest version; `reason` is the problem."""
+        if not message.valid:
+            raise _DecodeError("unknown-version", reason, message.name, version)
+        nearest_version = message.valid.highest if version > message.valid.highest else message.valid.lowest
+        header_version = header_of(message, nearest_version)
+        header = self.header(message, version, header_version, data)
+        problems = (byte_problem("unknown-version", 0, reason), *header.problems)
+        return DecodedObject(message.name, version, header_version, header.value, None, len(data), problems)
+
+    def header(self, message: Message, version: int, header_version: int, data: bytes) -> DecodedBody:
+        """The header of a frame, which a version of a message follows."""
+        name = HEADERS[message.type]
+        for candidate in self.by_name.get(name, []):
+            if candidate.type == "header" and header_version in candidate.valid:
+                return self.codec(candidate, header_version).decode(data, whole=False)  # the body follows
+        reason = f"no set has {message.type} header {header_version}"
+        raise _DecodeError("header-unknown", reason, message.name, version)
 
     def codec(self, message: Message, version: int) -> Codec:
         """The codec of a version of a message; raises _DecodeError if its layout has a mistake."""
@@ -291,6 +325,10 @@ class _Decoder:
         if codec.unusable:
             raise _DecodeError("layout-unusable", codec.unusable, message.name, version)
         return codec
+
+
+def _has_errors(problems: Iterable[ByteProblem]) -> bool:
+    return any(problem.severity == "error" for problem in problems)
 
 
 def _first_with_version(candidates: Sequence[Message], version: int) -> Message:
@@ -313,6 +351,6 @@ def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
         lines += [pretty(part) for part in (frame.header, frame.value) if part is not None]
         for problem in frame.problems:
             field = f"{problem.field}: " if problem.field else ""
-            text = f"error[{problem.rule}] at byte {problem.offset}: {field}{problem.message}"
-            lines += [paint(line, SEVERITY["error"], color) for line in fold(text, width)]
+            text = f"{problem.severity}[{problem.rule}] at byte {problem.offset}: {field}{problem.message}"
+            lines += [paint(line, SEVERITY[problem.severity], color) for line in fold(text, width)]
         out.write("\n".join(lines) + "\n")

@@ -33,6 +33,8 @@ class Slot(msgspec.Struct, frozen=True):
     """Whether the encoding is the compact one."""
     nullable: bool
     """Whether the value may be null."""
+    is_tagged: bool
+    """Whether it is a tagged field, in which the marker of a nullable struct is a varint."""
     body: Layout | None
     """The layout of the struct; None for a primitive."""
 
@@ -112,7 +114,8 @@ def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = fro
     struct: Struct | None = field.struct if field.is_struct and field.element_type not in outer else None
     body = layout(struct, version, flexible, outer | {field.element_type}) if struct else None
     kind = "struct" if field.is_struct else field.element_type
-    return Slot(field, kind, field.is_array, compact, version in field.nullable, body)
+    is_tagged = flexible and version in field.tagged
+    return Slot(field, kind, field.is_array, compact, version in field.nullable, is_tagged, body)
 
 
 def unfolded_size(container: Container, most: int) -> tuple[int, int]:
@@ -169,7 +172,7 @@ def slot_tokens(slot: Slot, *, plain: bool = False) -> Tokens:
     if slot.kind != "struct":
         return (_primitive_token(slot.kind, compact, slot.nullable),)
     struct_tokens = tokens(slot.body, plain=plain) if slot.body else ("recursion",)
-    return (("maybe", struct_tokens),) if slot.nullable else struct_tokens
+    return (("maybe", slot.is_tagged, struct_tokens),) if slot.nullable else struct_tokens
 
 
 def _primitive_token(kind: str, compact: bool, nullable: bool) -> str | tuple[str, bool]:

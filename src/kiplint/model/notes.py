@@ -173,9 +173,9 @@ _MENTION = (
 )
 # The search from one "subject to" ends at the next, so that it takes linear time.
 _INCOMPATIBLE = rb"(?:incompatible|non-backwards?-compatible) change"
-_IN_FLUX = (
-    rb"(?i)\bsubject to (?:(?!%b|subject to )\w++ )*+%b|may (?:still )?change incompatibly"
-    % (_INCOMPATIBLE, _INCOMPATIBLE)
+_IN_FLUX = rb"(?i)\bsubject to (?:(?!%b|subject to )\w++ )*+%b|may (?:still )?change incompatibly" % (
+    _INCOMPATIBLE,
+    _INCOMPATIBLE,
 )
 
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from kiplint.sources.archive import open_archive
+from kiplint.sources.archive import ARCHIVES, open_archive
 from kiplint.sources.disk import STDIN, STDIN_PATH, directory_tree, read_stdin, with_siblings
 from kiplint.sources.git import is_revision, revision_tree
 from kiplint.sources.schema_files import (
@@ -18,8 +18,6 @@ from kiplint.sources.schema_files import (
     SchemaFiles,
     SourceError,
 )
-
-ARCHIVES = (".jar", ".zip")
 
 
 def open_sets(
