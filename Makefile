@@ -12,7 +12,8 @@ USABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 # More for pytest, as in `make test PYTEST_ARGS="-n 4 -k tags"`.
 PYTEST_ARGS :=
 
-# For the comparison with Kafka's generator: a checkout of Kafka, a directory with the generator's jars, and which mutations.
+# A clone of Kafka and a directory with jars: of the generator for `make verdicts`, which takes a seed for its mutations;
+# of releases for `make releases`.
 KAFKA :=
 JARS :=
 SEED := 1
@@ -36,7 +37,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint snapshots new-rule docs precision corpus verdicts bench bench-growth pipeline-demo editor release-check clean
+.PHONY: help check test lint snapshots new-rule docs precision corpus releases verdicts bench bench-growth pipeline-demo editor release-check clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -70,6 +71,9 @@ precision: $(VENV)/installed-dev ## measure what rules find in Kafka's releases,
 
 corpus: $(VENV)/created ## make the corpus of real schemas in ../shared/corpus, out of public repositories
 	@$(BIN)/python scripts/make_corpus.py ../shared/corpus
+
+releases: $(VENV)/installed ## make the built-in releases of a clone's tags, and of jars: make releases KAFKA=clone JARS=directory
+	@$(BIN)/python scripts/make_releases.py '$(KAFKA)' $(if $(JARS),--jars '$(JARS)')
 
 verdicts: $(VENV)/installed ## compare kiplint's verdicts with those of Kafka's generator: make verdicts KAFKA=checkout JARS=directory
 	@$(BIN)/python scripts/compare_generator.py '$(KAFKA)' '$(JARS)' --seed $(SEED)

@@ -16,6 +16,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
 from hashlib import sha256
 from operator import or_, sub
@@ -31,6 +32,7 @@ from kiplint.compat.released import unstable_version
 from kiplint.compat.tree import load
 from kiplint.model.message import Message
 from kiplint.sources.built_in import BuiltIn, BuiltInDefinition, Since, message_key
+from kiplint.sources.schema_files import NothingThereError
 from kiplint.versions import VersionRange, uniform_parts
 
 OUT = Path(__file__).resolve().parent.parent / "src" / "kiplint" / "sources" / "releases.json.xz"
@@ -103,7 +105,8 @@ def read_jars(directory: Path) -> dict[str, Release]:
         release = match["release"] or match["core_release"]
         origins[release].append(f"{jar.name} with SHA-256 {sha256(jar.read_bytes()).hexdigest()}")
         place = SETS[match["module"]] if match["module"] else CORE
-        messages[release] |= {f"{place}/{message.file_name}": message for message in load(jar).messages}
+        with suppress(NothingThereError):
+            messages[release] |= {f"{place}/{message.file_name}": message for message in load(jar).messages}
     return {release: Release(", ".join(origins[release]), messages[release]) for release in messages}
 
 
@@ -125,15 +128,15 @@ def make(releases: Mapping[str, Release]) -> BuiltIn:
 
 def facts(release: Release) -> dict[str, bytes]:
     """By path: what a definition says, as JSON without texts, and with its properties in kiplint's order."""
-    return {path: msgspec.json.encode(_without_texts(message.spec)) for path, message in release.messages.items()}
+    return {path: msgspec.json.encode(without_texts(message.spec)) for path, message in release.messages.items()}
 
 
-def _without_texts(spec: msgspec.Struct) -> msgspec.Struct:
+def without_texts(spec: msgspec.Struct) -> msgspec.Struct:
     """The part of a definition without `about`."""
     values = {name: getattr(spec, name) for name in spec.__struct_fields__ if name != "about"}
     for name, value in values.items():
         if isinstance(value, list):
-            values[name] = [_without_texts(item) if isinstance(item, msgspec.Struct) else item for item in value]
+            values[name] = [without_texts(item) if isinstance(item, msgspec.Struct) else item for item in value]
     return type(spec)(**values)
 
 

@@ -21,8 +21,8 @@ from kiplint.limits import TEXT_BYTES
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import RunResult, Status, Verdict, set_titles
 from kiplint.render.table import BOLD, DIM, SEVERITY, WIDTH, Cell, fold, table, title, verdict_lines, width_of
+from kiplint.sources.archive import ARCHIVES
 from kiplint.sources.disk import STDIN, read_input
-from kiplint.sources.open import ARCHIVES
 from kiplint.text.words import join_words, plural
 
 EPILOG = """\b

@@ -12,8 +12,8 @@ from typing import Final
 import msgspec
 
 from kiplint.engine.errors import UsageError
+from kiplint.sources.archive import ARCHIVES
 from kiplint.sources.disk import STDIN, name_in_patch
-from kiplint.sources.open import ARCHIVES
 from kiplint.text.files import replace_file
 from kiplint.text.words import plural
 

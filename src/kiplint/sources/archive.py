@@ -97,7 +97,6 @@ def _read_tarball(name: str, path: str) -> tuple[dict[str, bytes], list[str]]:
         for count, entry in enumerate(archive, 1):
             if count > ARCHIVE_ENTRIES:
                 raise SourceError(f"cannot read {name}: {ARCHIVE_ENTRIES.exceeded('it')}")
-            archive.members.clear()  # else it keeps an object for each entry
             entry_path = posixpath.normpath(entry.name)
             if not entry_path.endswith(".json"):
                 continue

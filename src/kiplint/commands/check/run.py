@@ -36,9 +36,10 @@ from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.regressions import CheckedFiles, Files
 from kiplint.fixes.write import require_files
 from kiplint.render.report import FindingsSummary, Report, at_least
+from kiplint.sources.archive import ARCHIVES
 from kiplint.sources.disk import STDIN
 from kiplint.sources.git import work_tree_of
-from kiplint.sources.open import ARCHIVES, open_sets
+from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles, SourceError
 from kiplint.text.words import first_of, plural
 
