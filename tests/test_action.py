@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib.metadata import requires
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,8 @@ from urllib.parse import unquote
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from conftest import ROOT
 from render.findings import valid_run
@@ -93,15 +96,9 @@ def unescape(text: str) -> str:
 
 
 def run_action(workspace: Path, event: str, payload: Mapping[str, Any], **inputs: str) -> Outcome:
-    """Run the last step of the action for an event, with inputs (`_` for `-`).
-
-    This checkout stands where the installation would be.
-    """
+    """Run the last step of the action for an event, with inputs (`_` for `-`)."""
     machine = workspace.parent / "machine"
     (machine / "temp").mkdir(parents=True, exist_ok=True)
-    for name, what in (("kiplint", "src"), ("rules", "rules"), ("fixtures", "fixtures")):
-        if not (machine / "temp" / name).exists():
-            (machine / "temp" / name).symlink_to(ROOT / what)
     values = DEFAULTS | {name.replace("_", "-"): value for name, value in inputs.items()}
     assert values.keys() == DEFAULTS.keys()
     step = ACTION["runs"]["steps"][-1]
@@ -463,3 +460,27 @@ def test_the_examples_give_only_inputs_that_there_are() -> None:
     names = [name for part in parts for name in yaml.safe_load(part)]
     assert parts
     assert [name for name in names if name not in ACTION["inputs"]] == []
+
+
+def test_what_the_action_installs_is_pinned_to_files() -> None:
+    """The versions are those of constraints.txt, each has hashes, and every dependency of kiplint is there."""
+    text = (ROOT / ".github" / "action" / "requirements.txt").read_text("utf-8").replace("\\\n", "")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    pins = {line.split(" ;")[0].split()[0] for line in lines}
+    constraints = {line.replace("_", "-") for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()}
+    assert pins - constraints == {"colorama==0.4.6"}  # which Windows alone needs
+    assert all("--hash=sha256:" in line for line in lines)
+    pending = ["kiplint"]
+    names: set[str] = set()
+    while pending:
+        requirements = [Requirement(text) for text in requires(pending.pop()) or ()]
+        new_names = {
+            canonicalize_name(item.name)
+            for item in requirements
+            if not item.marker or item.marker.evaluate({"extra": ""})
+        }
+        pending += new_names - names
+        names |= new_names
+    assert names <= {pin.split("==")[0] for pin in pins}
+    (install,) = [step for step in ACTION["runs"]["steps"] if "pip install" in step.get("run", "")]
+    assert {"--require-hashes", "--no-deps", "--only-binary=:all:"} < set(install["run"].split())

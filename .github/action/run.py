@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+"""The source of kiplint, which the action brings along."""
 WHEN = {"auto": "auto", "true": "always", "false": "never"}
 
 
@@ -94,12 +96,13 @@ def words(inputs: Mapping[str, str], event: Mapping[str, Any]) -> Iterator[str]:
 
 def review(options: list[str]) -> int:
     """Run the review; its annotations go out as they are, its text and what it says as a group without commands."""
+    dependencies = os.path.join(os.environ["RUNNER_TEMP"], "kiplint")
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder, "text")
         formats = ["--output-format=github", f"--output-format=text={text}"]
         process = subprocess.run(
             [sys.executable, "-P", "-m", "kiplint", "review", *formats, *options],
-            env={**os.environ, "PYTHONPATH": str(Path(os.environ["RUNNER_TEMP"], "kiplint")), "PYTHONUTF8": "1"},
+            env={**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{dependencies}", "PYTHONUTF8": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
