@@ -80,6 +80,29 @@ def test_a_file_is_replaced_with_its_mode(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["file"]
 
 
+def test_a_file_keeps_its_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only root can give a file away, so the call is what is tested: on the new file, before it replaces the old one."""
+    file = tmp_path / "file"
+    file.write_bytes(b"old")
+    calls: list[tuple[bytes, int, int]] = []
+    monkeypatch.setattr(
+        os, "chown", lambda path, user, group: calls.append((Path(path).read_bytes(), user, group)), raising=False
+    )
+    replace_file(str(file), b"new")
+    assert calls == [(b"new", file.stat().st_uid, file.stat().st_gid)]
+
+
+def test_what_a_killed_run_left_behind_is_removed(tmp_path: Path) -> None:
+    stale, fresh = f".file.{'0a' * 8}.kiplint", f".file.{'0b' * 8}.kiplint"
+    others = [f".other.{'0a' * 8}.kiplint", ".file.kiplint", ".file.mine.kiplint"]
+    for name in ("file", stale, fresh, *others):
+        (tmp_path / name).write_bytes(b"old")
+        os.utime(tmp_path / name, (0, 0))
+    os.utime(tmp_path / fresh)
+    replace_file(str(tmp_path / "file"), b"new")
+    assert sorted(os.listdir(tmp_path)) == sorted(["file", fresh, *others])
+
+
 def test_nothing_is_left_of_what_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"old")
 

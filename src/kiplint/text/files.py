@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
+import time
+from contextlib import suppress
 from typing import Final, TextIO
 
 from kiplint.limits import TEXT_BYTES, Limit
@@ -69,15 +72,16 @@ def open_to_write(path: str, *, append: bool = False) -> TextIO:
 
 
 def replace_file(path: str, data: bytes) -> None:
-    """Write a file completely or not at all; a file that it replaces keeps its mode.
+    """Write a file completely or not at all; a file that it replaces keeps its mode and, if possible, its owner.
 
     Raises OSError, also when the path is something else than a regular file, such as a link.
     """
     _require_outside_git(path)
-    mode = os.lstat(path).st_mode if os.path.lexists(path) else None
-    if mode is not None:
-        _require_regular(mode, path)
+    status = os.lstat(path) if os.path.lexists(path) else None
+    if status is not None:
+        _require_regular(status.st_mode, path)
     folder, name = os.path.split(path)
+    _remove_leftovers(folder or os.curdir, name)
     temporary_path = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.kiplint")
     file = open(temporary_path, "xb")  # noqa: SIM115  # outside of the `try`, which removes the file
     try:
@@ -85,12 +89,35 @@ def replace_file(path: str, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if mode is not None:
-            os.chmod(temporary_path, stat.S_IMODE(mode) & 0o777)
+        if status is not None:
+            _copy_owner(status, temporary_path)
+            os.chmod(temporary_path, stat.S_IMODE(status.st_mode) & 0o777)
         os.replace(temporary_path, path)
     except BaseException:
         os.unlink(temporary_path)
         raise
+
+
+LEFTOVER_AGE: Final = 60.0
+"""Seconds after which a temporary file belongs to no run any more: writing one takes milliseconds."""
+
+
+def _remove_leftovers(folder: str, name: str) -> None:
+    """Remove the temporary files that killed runs left behind when they wrote a file of this name."""
+    pattern = re.compile(rf"\.{re.escape(name[:100])}\.[0-9a-f]{{16}}\.kiplint")
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if pattern.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with suppress(FileNotFoundError):  # another run may remove it at the same time
+                    if time.time() - entry.stat(follow_symlinks=False).st_mtime > LEFTOVER_AGE:
+                        os.unlink(entry.path)
+
+
+def _copy_owner(status: os.stat_result, path: str) -> None:
+    """Give a file the owner and the group of another; only root can, and others own what they write anyway."""
+    if hasattr(os, "chown"):
+        with suppress(PermissionError):
+            os.chown(path, status.st_uid, status.st_gid)
 
 
 def _require_outside_git(path: str) -> None:
