@@ -53,6 +53,7 @@ TEXT_BYTES = Limit(1 << 20, "bytes", "a configuration, a rule pack or saved brok
 BASELINE_BYTES = Limit(64 << 20, "bytes", "a baseline", "record one for each set")
 KIP_BYTES = Limit(4 << 20, "bytes", "the text of a KIP", "save the section with the definitions alone")
 INPUT_BYTES = Limit(128 << 20, "bytes of input", "bytes to decode", "divide it")
+EDITOR_BYTES = Limit(128 << 20, "bytes", "a message of an editor", beyond="it is skipped")
 EMPTY_ELEMENTS = Limit(64, "elements without bytes", "a message to decode", beyond="a problem of the message")
 
 LIMITS = tuple(limit for limit in globals().values() if isinstance(limit, Limit))

@@ -281,6 +281,18 @@ def test_what_is_no_message_is_passed_over_and_the_next_is_answered() -> None:
         assert editor.end() == ""
 
 
+@pytest.mark.parametrize(
+    "header",
+    ["garbage", "content-length:{}", "Content-Length: {}\n", "Content-Length: x", "Content-Length: 999999999999"],
+)
+def test_the_message_after_a_bad_header_is_answered(header: str) -> None:
+    body = b'{"jsonrpc": "2.0", "method": "initialized", "params": {}}'
+    with started() as editor:
+        assert editor.process.stdin
+        editor.process.stdin.write(header.format(len(body)).encode() + b"\r\n\r\n" + body)
+        editor.request("shutdown")
+
+
 def test_without_the_extra_a_line_says_what_to_install() -> None:
     code = "import runpy, sys; sys.modules['lsprotocol'] = None; runpy.run_module('kiplint', run_name='__main__')"
     command = [sys.executable, "-c", code, "lsp"]

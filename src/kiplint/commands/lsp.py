@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
+import re
 from typing import Annotated
 
 import typer
 
 from kiplint.cli.process import CLEAN
 from kiplint.engine.errors import UsageError
+from kiplint.limits import EDITOR_BYTES
 
 EPILOG = """\b
 Example:
@@ -34,5 +37,22 @@ def command(
         raise UsageError(f"the language server needs {what}") from None
     if not os.environ.get("KIPLINT_DEBUG"):
         logging.disable()  # a log quotes input of any size, with tracebacks
-    server.start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
+    with open(os.dup(0), "rb", buffering=0) as pipe:
+        server.start_io(EditorInput(pipe), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
     return CLEAN
+
+
+class EditorInput(io.BufferedReader):
+    """The messages of an editor, with headers as pygls expects them.
+
+    pygls skips the message of a header that it cannot read. A body has no line end, so its text and the next header are
+    one line, and so on for ever: this finds a header at the end of any line.
+    """
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """The next line; a header with the length of a message, however it is written, alone."""
+        line = super().readline(size)
+        match = re.search(rb"Content-Length[ \t]*:[ \t]*([0-9]{1,19})\s*\Z", line, re.IGNORECASE)
+        if match is None:
+            return line
+        return b"Content-Length: %d\r\n" % int(match[1]) if int(match[1]) <= EDITOR_BYTES else b"\r\n"
