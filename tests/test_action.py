@@ -172,13 +172,13 @@ def change(workspace: Path, files: Mapping[str, bytes]) -> None:
     git(workspace, "commit", "-q", "-m", "head")
 
 
-GAP_SAID = "tag 1 of Size comes after a gap: no field of ThingRequest has tag 0; tags count up from 0 without gaps"
-UNTOLD_SAID = "Size has no about text; say in a sentence what it means"
+GAP_SAID = "tag 1 of Size comes after a gap: no field of ThingRequest has tag 0; number the tags from 0 without gaps"
+UNTOLD_SAID = "Size has no about text; describe the field in one sentence"
 BROKEN_SAID = (
-    "ThingResponse 1, Size: Size is new in a released version; "
+    "ThingResponse 1, Size: Size was added to a released version; "
     'run `kiplint migrate bump Thing`, then give Size "versions": "2+"'
 )
-TAG_SAID = "ThingRequest 0-1, Size: Size comes with tag 1"
+TAG_SAID = "ThingRequest 0-1, Size: Size was added with tag 1"
 FAULTS = [
     Annotation("error", "schemas/ThingRequest.json:23:7-23:15", "tags/gap", GAP_SAID),
     Annotation("error", "schemas/ThingResponse.json:18:7-18:23", "compat/layout-changed", BROKEN_SAID),
@@ -301,7 +301,7 @@ def test_the_matcher_reads_concise_lines(workspace: Path, color: str) -> None:
     [error], [warning] = map(read, result.out.splitlines())
     assert [*error.values()] == ["schemas/ThingRequest.json", "23", "7", "error", "tags/gap", GAP_SAID]
     assert [*warning] == ["file", "line", "column", "code", "message"]
-    assert warning["message"].endswith('fails once it is set; write "ignorable": true')
+    assert warning["message"].endswith('no earlier version can be written; write "ignorable": true')
 
 
 # The base

@@ -126,7 +126,7 @@ GAP = """\
 tags/gap  (error)
 A gap in the tags.
 
-Kafka's generator requires the tags of a struct without gaps, so that a removed field is noticed.
+Kafka's generator requires the tags of a struct to have no gaps, so that a removed field is noticed.
 
 Source: KIP-482
 

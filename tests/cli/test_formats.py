@@ -24,14 +24,14 @@ SCHEMA = b"""\
 """
 
 TEXT = """\
-error[tags/gap]: tag 1 of B comes after a gap: no field of Tags has tag 0; tags count up from 0 without gaps
+error[tags/gap]: tag 1 of B comes after a gap: no field of Tags has tag 0; number the tags from 0 without gaps
  --> set/Tags.json:9:54
   |
 9 |     { "name": "B", "type": "int8", "versions": "0+", "tag": 1, "taggedVersions": "0+" }
   |                                                      ^^^^^^^^
   = source: KIP-482
 
-warning[style/about-missing]: B has no about text; say in a sentence what it means
+warning[style/about-missing]: B has no about text; describe the field in one sentence
  --> set/Tags.json:9:7
   |
 9 |     { "name": "B", "type": "int8", "versions": "0+", "tag": 1, "taggedVersions": "0+" }
@@ -42,8 +42,8 @@ Found 1 error and 1 warning in 1 file. `kiplint explain RULE` explains a rule.
 """
 
 CONCISE = """\
-set/Tags.json:9:7: warning style/about-missing B has no about text; say in a sentence what it means
-set/Tags.json:9:54: error tags/gap tag 1 of B comes after a gap: no field of Tags has tag 0; tags count up from 0 without gaps
+set/Tags.json:9:7: warning style/about-missing B has no about text; describe the field in one sentence
+set/Tags.json:9:54: error tags/gap tag 1 of B comes after a gap: no field of Tags has tag 0; number the tags from 0 without gaps
 """
 
 

@@ -56,9 +56,7 @@ def folder(here: Path) -> Path:
 
 def test_one_new_finding_is_reported_alone(folder: Path) -> None:
     write(folder, "b", *fields(101))
-    line = (
-        "b/BRequest.json:512:7: error style/about-missing Field100 has no about text; say in a sentence what it means\n"
-    )
+    line = "b/BRequest.json:512:7: error style/about-missing Field100 has no about text; describe the field in one sentence\n"
     assert run(folder, "--output-format", "json=out.json") == (1, line, "")
     document = json.loads((folder / "out.json").read_text("utf-8"))
     assert [finding["pointer"] for finding in document["findings"]] == ["/fields/100/name"]

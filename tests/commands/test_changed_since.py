@@ -135,7 +135,7 @@ def blame(repository: Path, *words: str) -> list[str]:
 
 def test_a_taken_api_key_is_the_fault_of_the_rpc_that_the_base_lacks(released: Path) -> None:
     rpc_files(released / "schemas", "Add", 94)  # before the released one in the order of files
-    both = [f"{name}{kind}: apiKey 94 also belongs to {other}{kind}; 95 is free for the newer of the two"
+    both = [f"{name}{kind}: apiKey 94 also belongs to {other}{kind}; give the newer of the two the unused key 95"
             for name, other in (("Add", "Old"), ("Old", "Add")) for kind in ("Request", "Response")]  # fmt: skip
     assert [row for row in blame(released) if "apiKey 94" in row] == both
     assert blame(released, "schemas/AddRequest.json", "schemas/AddResponse.json") == both[:2]

@@ -80,7 +80,7 @@ CHANGE = {
     "end_column": 63,
     "old": {"layout": "TopicName compact string, PartitionIndex int32"},
     "new": {"layout": "TopicName compact string, PartitionIndex int32, BytesLeft int64"},
-    "message": "ListMovesResponse 0, Moves.BytesLeft: BytesLeft is new in a released version",
+    "message": "ListMovesResponse 0, Moves.BytesLeft: BytesLeft was added to a released version",
     "pointer": "/fields/2/fields/2/versions",
     "source": "KIP-482, KIP-896 and the compatibility rules of Kafka's protocol guide",
     "fingerprint": "003e80ae4193815c429ae74bd4116944",

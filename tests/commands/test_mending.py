@@ -79,7 +79,7 @@ def test_the_effects_of_unsafe_fixes_are_listed(tmp_path: Path) -> None:
     effects = result.err.splitlines()[1:]
     assert len(effects) == 2
     assert all(line.startswith("review: XRequest.json:") for line in effects)
-    assert effects[0].endswith(": fields/entity-type-missing changes what tools know of the value")
+    assert effects[0].endswith(": fields/entity-type-missing changes what tools know about the value")
 
 
 def test_a_safe_fix_that_would_make_something_worse_is_not_offered(tmp_path: Path) -> None:

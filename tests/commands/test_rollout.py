@@ -14,7 +14,7 @@ from tools import Ran, definition, field, kiplint
 
 FIXTURES = ROOT / "fixtures"
 BASE, HEAD = "sets/broker/clients", "kip-1313"
-SLIP = "DeleteGroupsRequest has versions 0-3, DeleteGroupsResponse has 0-2; change the two together"
+SLIP = "DeleteGroupsRequest has versions 0-3, but DeleteGroupsResponse has 0-2; give both the same versions"
 A = field("A")
 V3 = {"0-2": "1", "3-5": "2", "6+": "3"}
 

@@ -277,19 +277,19 @@ STATEMENTS: list[tuple[Files | bytes, Files | bytes, list[str]]] = [
     (definition(A), definition(A, validVersions="2-5"), [f"warning XRequest: {GONE}"]),
     (record(A), record(A, validVersions="2-5"), [f"error XRecord: {GONE}"]),
     (definition(A, validVersions="2-5"), definition(A), ["info XRequest: versions 0-1 are new"]),
-    (FLUX + definition(A), definition(A, B), ["warning XRequest 0-5, B: B is new in a released version"]),
-    (definition(A), FLUX + definition(A, B), ["error XRequest 0-5, B: B is new in a released version"]),
-    (both(), both("0-7"), ["error XResponse has no versions 6-7, which its request was bumped to"]),
-    (both(), both("0-5", "0-6"), ["error XRequest has no version 6, which its response was bumped to"]),
-    (both(), both("0-5", "2-5"), [f"error XResponse: {GONE}, and its request still has them"]),
-    (both(), {"XRequest.json": both()["XRequest.json"]}, ["error XResponse is gone, but XRequest is still there"]),
-    (both(), {"XResponse.json": both()["XResponse.json"]}, ["error XRequest is gone, but XResponse is still there"]),
+    (FLUX + definition(A), definition(A, B), ["warning XRequest 0-5, B: B was added to a released version"]),
+    (definition(A), FLUX + definition(A, B), ["error XRequest 0-5, B: B was added to a released version"]),
+    (both(), both("0-7"), ["error XResponse: the request was bumped to versions 6-7, but XResponse was not"]),
+    (both(), both("0-5", "0-6"), ["error XRequest: the response was bumped to version 6, but XRequest was not"]),
+    (both(), both("0-5", "2-5"), [f"error XResponse: {GONE}, but the request still has them"]),
+    (both(), {"XRequest.json": both()["XRequest.json"]}, ["error XResponse was removed, but XRequest remains"]),
+    (both(), {"XResponse.json": both()["XResponse.json"]}, ["error XRequest was removed, but XResponse remains"]),
     (
         both(),
         {"Y.json": Y},
-        ["warning XRequest is gone", "warning XResponse is gone", "info YRequest is new, with versions 0-5"],
+        ["warning XRequest was removed", "warning XResponse was removed", "info YRequest is new, with versions 0-5"],
     ),
-    (sasl("0-1"), sasl("0-2"), ["error SaslHandshakeRequest: SaslHandshake is frozen at versions 0-1, and was given 2"]),
+    (sasl("0-1"), sasl("0-2"), ["error SaslHandshakeRequest: SaslHandshake is frozen at versions 0-1, but this change adds 2"]),
     (sasl("1"), sasl("0-1"), ["info SaslHandshakeRequest: version 0 is new"]),
     (definition(A), definition(A, validVersions="0-7"), ["info XRequest: versions 6-7 are new"]),
 ]  # fmt: skip
@@ -312,7 +312,7 @@ def test_a_common_struct_is_reported_once() -> None:
 
     (change,) = changes(common("int32"), common("int64"))
     assert (change.old["layout"], change.new["layout"]) == ("Id int32", "Id int64")
-    assert change.message == "XRequest 1-5, Part.Id: Id was int32 and is int64"
+    assert change.message == "XRequest 1-5, Part.Id: Id changed from int32 to int64"
 
 
 # Equal bytes
@@ -323,7 +323,7 @@ def test_a_struct_whose_fields_stand_in_line_now() -> None:
     old = definition(field("Box", "Box", fields=[A, C]), B, **never)
     (change,) = changes(old, definition(A, C, B, **never))
     assert (change.rule, change.breaks) == ("compat/field-renamed", "source")
-    assert change.message == "XRequest 0-5, Box: Box is gone, and other fields have its bytes"
+    assert change.message == "XRequest 0-5, Box: Box was removed, and other fields now occupy its bytes"
 
 
 # Unstable versions, and messages in flux
@@ -334,7 +334,7 @@ def test_changed_unstable_versions_are_reported_as_a_whole() -> None:
     without_c = definition(A, field("C", "string", versions="0-4"))
     (change,) = changes(old, without_c)
     assert (change.rule, change.severity, change.breaks) == ("compat/unstable-changed", "info", "none")
-    assert change.message == "XRequest: version 5, not released yet, is written in other bytes"
+    assert change.message == "XRequest: unreleased version 5 is now encoded differently"
     assert (change.old["layout"], change.new["layout"]) == ("A int32, C compact string", "A int32")
     headers = {"0-2": "1", "3-4": "2", "5+": "3"}
     assert summaries(old, definition(A, C, headerVersions=headers)) == ["unstable-changed none 5"]
@@ -356,11 +356,11 @@ def test_a_header_moved_on_a_released_version_is_one_finding() -> None:
     old, new = definition(A), definition(A, headerVersions={"0+": "3"})
     (change,) = changes(old, new)
     assert (change.rule, change.versions, change.severity) == ("kip-1313/v3-on-released", "0-5", "error")
-    had = "XRequest: versions 0-5 had request header 1, 2 and have 3"
-    assert change.message == f"{had}; give the new header to a new version"
+    used = "XRequest: versions 0-5 used request header 1, 2 and now use 3"
+    assert change.message == f"{used}; use the new header in a new version"
     assert (change.old, change.new) == ({"headerVersions": "1, 2"}, {"headerVersions": "3"})
     (change,) = changes_between(rules_of(Config(ignore=["kip-1313"])), tree("old", old), tree("new", new))
-    assert (change.rule, change.message) == ("compat/header-changed", had)
+    assert (change.rule, change.message) == ("compat/header-changed", used)
 
 
 # Hostile definitions

@@ -227,7 +227,7 @@ def test_a_key_with_unrelated_messages_gives_one_finding(first: JSON, second: JS
         trees.append(make_tree(title, [("", files)]))
     [finding] = changes_between(RULES, trees[0], trees[1])
     assert (finding.rule, finding.severity, finding.breaks) == ("compat/api-key-reused", "error", "wire")
-    sentence = "AlterGroupsRequest: API key 501 is MendLog in MendLog and AlterGroups here: take another key"
+    sentence = "AlterGroupsRequest: API key 501 belongs to MendLog in MendLog; give AlterGroups another key"
     assert (finding.path, finding.message) == ("AlterGroupsRequest.json", sentence)
 
 

@@ -249,6 +249,6 @@ def test_a_check_takes_the_releases_of_the_configuration(sets: Path) -> None:
     commit_all(sets)
     write(sets / "head", "0-2", field("A"), field("B", "integer", "2+", ignorable=True))
     fix = ("check", "head/XRequest.json", "--changed-since", "HEAD", "--diff", "--unsafe-fixes")
-    assert "B was int64 and is int32 (compared with HEAD) (compat/layout-changed)" in run(*fix, cwd=sets).err
+    assert "B changed from int64 to int32 (compared with HEAD) (compat/layout-changed)" in run(*fix, cwd=sets).err
     (sets / "kiplint.toml").write_text('released = ["release"]\n')
     assert "would fix 1 finding" in run(*fix, cwd=sets).err

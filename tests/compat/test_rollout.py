@@ -63,7 +63,7 @@ def fresh_set(messages: Iterable[Message]) -> SchemaSet:
 
 def test_the_kip_s_own_definitions_after_a_broker(repo: Path) -> None:
     rows = rollout(read_set(repo / "fixtures/kip-1313"), read_set(repo / "fixtures/sets/broker/clients"))
-    slip = "DeleteGroupsRequest has versions 0-3, DeleteGroupsResponse has 0-2; change the two together"
+    slip = "DeleteGroupsRequest has versions 0-3, but DeleteGroupsResponse has 0-2; give both the same versions"
     assert short(rows) == [
         ("ApiVersions", 18, "wrong", "0-5", "none", RETIRE),
         ("ConsumerGroupDescribe", 69, "wrong", "0-1", "none", RETIRE),
@@ -95,7 +95,7 @@ def done_rpc(name: str = "X", key: int = 1, *fields: dict[str, Any], **others: A
     ("header", "status", "rule", "expected"),
     [
         (None, "missing", "v3-missing", "it uses header 3, but the set has no RequestHeader: add one with "),
-        (request_header("1-2"), "wrong", "header-unknown", "there is no RequestHeader version 3; its valid versions "),
+        (request_header("1-2"), "wrong", "header-unknown", "RequestHeader has no version 3; its valid versions "),
         (
             request_header("1-3", field("ClientId", "string")),
             "wrong",
@@ -178,21 +178,21 @@ ROWS: list[tuple[Messages, Sequence[Messages | None], str, str]] = [
     # wrong: headers
     (x("0-5", {"0-2": "1", "3-4": "2", "5+": "3"}, X5[1]), [X5],
      "wrong kip-1313/v3-on-released XRequest/headerVersions",
-     "version 5 had request header 2 and has 3; give the new header to a new version"),
+     "version 5 used request header 2 and now uses 3; use the new header in a new version"),
     (x("0-5", {"0+": "3"}, X5[1]), [X5], "wrong kip-1313/v3-on-released XRequest/headerVersions",
-     "versions 0-5 had request header 1, 2 and have 3; give the new header to a new version"),
+     "versions 0-5 used request header 1, 2 and now use 3; use the new header in a new version"),
     ((X5[0], rpc("X", 1, "0-5", headerVersions={"0+": "1"})[1]), [X5],
      "wrong compat/header-changed XResponse/headerVersions",
-     "versions 0-2 had response header 0 and have 1"),
+     "versions 0-2 used response header 0 and now use 1"),
     (x("0-6", {**V3, "6+": "4"}, X6[1]), [None], "wrong kip-1313/header-unknown XRequest/headerVersions/6+",
-     "there is no RequestHeader version 4; its valid versions are 1-3"),
+     "RequestHeader has no version 4; its valid versions are 1-3"),
     # wrong: request and response
     ((done_rpc()[0], X5[1]), [None], "wrong rpc/versions-differ XResponse/validVersions",
-     "XRequest has versions 0-6, XResponse has 0-5; change the two together"),
+     "XRequest has versions 0-6, but XResponse has 0-5; give both the same versions"),
     ((done_rpc()[0], X5[1]), [X5], "wrong rpc/versions-differ XRequest/validVersions",
-     "XRequest has versions 0-6, XResponse has 0-5; change the two together"),
+     "XRequest has versions 0-6, but XResponse has 0-5; give both the same versions"),
     (X5[:1], [None], "wrong rpc/response-missing XRequest/apiKey",
-     "XRequest has no response: no response of this set has apiKey 1"),
+     "XRequest has no response: no response in this set has apiKey 1"),
     # new
     (x("0-1", {"0+": "3"}, X1[1], **FLEXIBLE), [()], "new",
      "new, with header 3 from version 0"),
@@ -200,11 +200,11 @@ ROWS: list[tuple[Messages, Sequence[Messages | None], str, str]] = [
     (SASL, [None, SASL], "exempt",
      "frozen at versions 0-1: it never carries the client instance id"),
     (sasl("0-2"), [None, SASL], "wrong kip-1313/frozen-rpc SaslHandshakeRequest/validVersions",
-     "SaslHandshake is frozen at versions 0-1, not flexible, with request header 1; here it has versions 0-2"),
+     "SaslHandshake has versions 0-2, but it is frozen at versions 0-1, not flexible, with request header 1"),
     ((), [SASL], "wrong kip-1313/frozen-rpc SaslHandshakeRequest/name",
      "is in the base, but not in the head; it is frozen at versions 0-1 and must stay"),
     (sasl("none"), [SASL], "wrong kip-1313/frozen-rpc SaslHandshakeRequest/validVersions",
-     "SaslHandshake is frozen at versions 0-1 and must stay; it has no valid version"),
+     "SaslHandshake has no valid version, but it is frozen at versions 0-1 and must stay"),
     # dead, gone
     (DEAD, [None, X5], "dead",
      "no valid version is left"),
@@ -215,16 +215,16 @@ ROWS: list[tuple[Messages, Sequence[Messages | None], str, str]] = [
     # OffsetDelete and telemetry
     (offsets(headerVersions={"0": "1", "1+": "3"}, **NEVER), [None, OFFSETS_0],
      "wrong kip-1313/body-not-flexible OffsetDeleteRequest/headerVersions/1+",
-     "OffsetDeleteRequest is not flexible in 1, but request header 3 is; let its versions with header 3 be"),
+     "OffsetDeleteRequest is not flexible in 1, but request header 3 is; make the versions with header 3"),
     (offsets("0-2", headerVersions={"0-1": "1", "2+": "3"}, flexibleVersions="2+"), [None, OFFSETS_0],
      "wrong kip-1313/offset-delete OffsetDeleteRequest/flexibleVersions",
-     "version 1 of OffsetDelete is its first flexible version and uses request header 3; here it is not flexible"),
+     "version 1 of OffsetDelete is not flexible; it must be the first flexible version and use request header 3"),
     (telemetry("PushTelemetry", {"0+": "2"}), [None],
      "wrong kip-1313/telemetry-header PushTelemetryRequest/headerVersions/0+",
-     "PushTelemetryRequest 1 has no client instance id: the body lacks it, and request header 2 has none"),
+     "PushTelemetryRequest 1 has no client instance id: neither the body nor request header 2 carries it"),
     (telemetry("GetTelemetrySubscriptions", {"0": "2", "1+": "3"}, response="0+"), [None],
      "wrong kip-1313/telemetry-fields GetTelemetrySubscriptionsResponse/fields/0/versions",
-     "GetTelemetrySubscriptionsResponse has ClientInstanceId in version 0 only, not in 0+; from version 1 on it"),
+     "GetTelemetrySubscriptionsResponse has ClientInstanceId in 0+, but only version 0 may have it; from version 1"),
 ]  # fmt: skip
 """An RPC of the head, bases, its status with what to look at, and the beginning of why."""
 
@@ -291,7 +291,7 @@ def test_request_header_0_is_only_for_version_0_of_controlled_shutdown(headers: 
         found = rules_of(Config(select=["kip-1313"])).violations("header_range", entries)
         return [item.message for item in found if item.rule.id == "kip-1313/header-unknown"]
 
-    zero = ["version 0 of the request header is no longer used; only version 0 of ControlledShutdown had it"]
+    zero = ["request header 0 is obsolete: only version 0 of ControlledShutdown used it; use header 1 or later"]
     ranges = {"0": "0", "1-2": "1", "3-5": "2", "6+": "3"}
     assert errors("X", 1, ranges) == zero
     assert errors("ControlledShutdown", 7, ranges) == []

@@ -153,7 +153,7 @@ def test_a_tagged_default_is_as_good_as_a_byte() -> None:
     (change,) = changes(old, new)
     assert (change.rule, change.severity, change.breaks) == ("compat/default-changed", "error", "semantics")
     assert change.message == (
-        'XRequest 0, T: the default of T, which the absence of its tag means, was "0" and is "-1"'
+        'XRequest 0, T: the default of T was "0" and is now "-1"; readers use it when the tag is absent'
     )
     (early,) = changes(old, new, Releases(("1.0",), [tree({})]))
     assert (early.severity, early.breaks) == ("info", "none")

@@ -34,8 +34,8 @@ def part(*fields: dict[str, Any]) -> bytes:
 T, U, V = (with_tags(tagged(name)) for name in "TUV")
 NONE, TEXT = with_tags(), with_tags(tagged("U", kind="string"))
 BOTH, SWAPPED = with_tags(tagged("T"), tagged("U", 1)), with_tags(tagged("T", 1), tagged("U"))
-BELONGED = ["tag 0 belonged to T (int64); U needs a number of its own"]
-ALSO = "tag 1 belonged to U (int64); T needs a number of its own"
+BELONGED = ["tag 0 belonged to T (int64); give U another tag"]
+ALSO = "tag 1 belonged to U (int64); give T another tag"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ ALSO = "tag 1 belonged to U (int64); T needs a number of its own"
         pytest.param(U, V, [T], [], id="renamed twice"),
         pytest.param(NONE, T, [T], [], id="back as it was"),
         pytest.param(NONE, with_tags(tagged("T", kind="string")), [T],
-                     ["tag 0 belonged to T (int64); T needs a number of its own"], id="back as another type"),
+                     ["tag 0 belonged to T (int64); give T another tag"], id="back as another type"),
         pytest.param(NONE, TEXT, [T, with_tags(tagged("S"))], BELONGED, id="once for all releases"),
         pytest.param(definition(A, name="YRequest", apiKey=9), TEXT, [T], BELONGED, id="a new message"),
         pytest.param(NONE, definition(A, tagged("U", kind="string"), name="YRequest"), [T], BELONGED,

@@ -80,7 +80,7 @@ def test_a_map_says_each_mistake_once_with_and_without_the_files_of_the_headers(
         assert sorted(rules_of(findings)) == sorted(expected)
 
 
-@pytest.mark.parametrize(("names", "others"), [("AB", "does 1 more"), ("ABC", "do 2 more")])
+@pytest.mark.parametrize(("names", "others"), [("AB", "1 other message"), ("ABC", "2 other messages")])
 def test_one_finding_for_all_that_declare_no_header(names: str, others: str) -> None:
     files = {
         f"{name}Request.json": definition(field(), name=f"{name}Request", apiKey=n) for n, name in enumerate(names)
@@ -89,7 +89,7 @@ def test_one_finding_for_all_that_declare_no_header(names: str, others: str) -> 
     (finding,) = check({**files, "XRequest.json": data, **HEADERS}, CONFIG)
     assert (finding.rule, finding.message, finding.instead) == (
         "kip-1313/header-missing",
-        f"ARequest does not declare headerVersions, nor {others} of this set, but other messages do",
+        f"ARequest and {others} of this set do not declare headerVersions, but the rest do",
         '"headerVersions": {"0-2": "1", "3+": "2"}',
     )
     spoilt = json.loads(data) | {"headerVersions": []}
@@ -103,7 +103,7 @@ def test_one_finding_for_all_that_declare_no_header(names: str, others: str) -> 
     [
         ({"taggedVersions": "3+", "tag": 0}, "yes", []),
         ({}, "no", []),
-        ({}, "yes", ["ClientInstanceId has to be a tagged field of the request header"]),
+        ({}, "yes", ["ClientInstanceId must be a tagged field of the request header"]),
         (
             {"taggedVersions": "3+", "tag": 0},
             "no",

@@ -16,8 +16,8 @@ from tools import ABOUT_WARNING, definition, field, kiplint
 
 from .findings import valid_run
 
-WARNING = "B has no about text; say in a sentence what it means"
-ERROR = "tag 1 of B comes after a gap: no field of Tags has tag 0; tags count up from 0 without gaps"
+WARNING = "B has no about text; describe the field in one sentence"
+ERROR = "tag 1 of B comes after a gap: no field of Tags has tag 0; number the tags from 0 without gaps"
 ANNOTATIONS = f"""\
 ::error file=set/Tags.json,line=9,endLine=9,col=54,endColumn=62,title=tags/gap::{ERROR}
 ::warning file=set/Tags.json,line=9,endLine=9,col=7,endColumn=18,title=style/about-missing::{WARNING}
