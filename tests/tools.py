@@ -20,7 +20,8 @@ from hypothesis import settings
 
 from conftest import ROOT
 from kiplint.cli import main
-from kiplint.compat.classify import ChangeFinding, classify
+from kiplint.compat.change import ChangeFinding
+from kiplint.compat.classify import classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config, load_rules, make_ruleset

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from generator.markdown import anchor, code, page, prose, table
-from kiplint.compat.change import KINDS as CHANGES
+from kiplint.compat.change import Kind
 from kiplint.engine.language import FUNCTIONS, KINDS, RANGE_FACTS, facts_of
 from kiplint.engine.packs import shipped_rules
 from kiplint.model.fields import Container
@@ -95,8 +95,8 @@ def _headings() -> dict[str, str]:
 def _changes() -> str:
     """The kinds of changes, in the words of their rules."""
     titles = {rule.spec.id: rule.title for rule in shipped_rules() if rule.pack == "compat"}
-    rows = ([code(name), prose(f"{titles[name]}.")] for name in CHANGES)
-    return f"## Kinds of changes\n\n{table(['kind', 'what it is'], rows)}"
+    rows = ([code(kind.label), code(kind.rule), prose(f"{titles[kind.rule]}.")] for kind in Kind)
+    return f"## Kinds of changes\n\n{table(['kind', 'name', 'what it is'], rows)}"
 
 
 def _element(heading: str, class_name: str) -> str:

@@ -17,8 +17,6 @@ from kiplint.commands.migrate import migrate_bump as migrate_bump
 from kiplint.commands.migrate import migrate_kip_1313 as migrate_kip_1313
 from kiplint.commands.negotiate import NegotiationResult as NegotiationResult
 from kiplint.commands.negotiate import negotiate as negotiate
-from kiplint.commands.review.command import Also as Also
-from kiplint.commands.review.command import Entry as Entry
 from kiplint.commands.review.command import ReviewResult as ReviewResult
 from kiplint.commands.review.command import review as review
 from kiplint.commands.rollout import RolloutDocument as RolloutDocument
@@ -29,8 +27,10 @@ from kiplint.commands.show import LayoutObject as LayoutObject
 from kiplint.commands.show import MessageObject as MessageObject
 from kiplint.commands.show import ShowResult as ShowResult
 from kiplint.commands.show import show as show
+from kiplint.compat.causes import Also as Also
+from kiplint.compat.causes import Entry as Entry
 from kiplint.compat.change import Change as Change
-from kiplint.compat.classify import ChangeFinding as ChangeFinding
+from kiplint.compat.change import ChangeFinding as ChangeFinding
 from kiplint.compat.negotiation import Agreement as Agreement
 from kiplint.compat.negotiation import Exchange as Exchange
 from kiplint.compat.negotiation import Negotiation as Negotiation

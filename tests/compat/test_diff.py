@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.compat.classify import ChangeFinding
+from kiplint.compat.change import ChangeFinding
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS, Limit

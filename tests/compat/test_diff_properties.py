@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kiplint.compat.classify import ChangeFinding, classify
+from kiplint.compat.change import ChangeFinding
+from kiplint.compat.classify import classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.negotiation import negotiate
 from kiplint.compat.released import Releases

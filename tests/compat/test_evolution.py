@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jsonpatch
 import pytest
 
-from kiplint.compat.classify import ChangeFinding
+from kiplint.compat.change import ChangeFinding
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.text.decode import blank_comments

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kiplint.compat.classify import ChangeFinding
+from kiplint.compat.change import ChangeFinding
 from kiplint.compat.tree import load
 from kiplint.engine.config import Config
 from kiplint.sources.cleanup import close

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kiplint.compat.classify import ChangeFinding
+from kiplint.compat.change import ChangeFinding
 from kiplint.compat.negotiation import negotiate
 from kiplint.compat.tree import load
 from kiplint.engine.config import configure

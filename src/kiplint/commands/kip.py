@@ -25,7 +25,9 @@ from kiplint.cli.options import (
 )
 from kiplint.cli.output import report
 from kiplint.commands.diff.text import write_changes
-from kiplint.compat.classify import ChangeFinding, classify, unexplained
+from kiplint.compat.causes import unexplained
+from kiplint.compat.change import ChangeFinding
+from kiplint.compat.classify import classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree, read_directories, unparsable_files
 from kiplint.engine.config import FailOn, Path, configure

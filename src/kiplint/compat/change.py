@@ -1,20 +1,28 @@
-"""A change: one type for all kinds, with a table of what each kind points to and what it means by status."""
+"""A change: what it is by a table of all kinds, where it is, how its sides are shown, and the finding about it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable
+from enum import Enum
+from functools import cached_property, partial
 from itertools import islice
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
+from msgspec import Meta
+from msgspec.structs import asdict, replace
 
-from kiplint.engine.finding import Location
+from kiplint.compat.proof import Proof
+from kiplint.engine.finding import Finding, Location, Violation, fingerprint
 from kiplint.engine.language import register
+from kiplint.engine.rule import Breaks, Rule
+from kiplint.engine.run import located_finding
 from kiplint.model.fields import Container, Field
 from kiplint.model.layout import Layout, Slot, cached_layout, describe, layout, lines
-from kiplint.model.message import Message
+from kiplint.model.message import Message, rpc_of
 from kiplint.model.schemas import partner
+from kiplint.text.show import printable
+from kiplint.text.tree import Locator
 from kiplint.versions import NONE, VersionRange
 
 Status = Literal["released", "base", "unstable", "new"]
@@ -40,16 +48,46 @@ MessagePair = tuple[Message | None, Message | None]
 class Both(NamedTuple):
     """A message that both sets have, as it is in each of them."""
 
-    old: Message
-    new: Message
+    base: Message
+    head: Message
 
 
-class Kind(NamedTuple):
-    """What changes of a kind mean by status, and the JSON property that they point to, such as `nullableVersions`."""
+# How the two sides of a change are shown: `side` is 0 for the base, 1 for the head.
 
-    policies: Policies
-    key: str = ""
-    """The property; empty for a change of the whole message."""
+
+def _property(change: Change, side: int) -> dict[str, str]:
+    """The property that changed, as in `{"tag": "3"}`; empty where that side has none."""
+    text = change.now if side else change.was
+    return {change.row.key: text} if text else {}
+
+
+def _container_layout(change: Change, side: int) -> dict[str, str]:
+    """The layout of the message or struct that the field is in, as in `{"layout": "Topics array of string"}`."""
+    version, message = change.versions.lowest, change.messages[side]
+    is_flexible = message is not None and version in message.flexible
+    return {"layout": shown_layout(cached_layout(change.containers[side], version, is_flexible), change.fields[side])}
+
+
+def _tag_layout(change: Change, side: int) -> dict[str, str]:
+    """The layout of the message or struct that the tagged field is in."""
+    field = change.fields[side]
+    if field is None:
+        return {}
+    return {"layout": shown_layout(cached_layout(field.owner, change.versions.lowest, flexible=True), field)}
+
+
+def _message_layout(change: Change, side: int, *, empty_tags: bool = False) -> dict[str, str]:
+    """The layout of the whole message in the first version that changes."""
+    message = change.messages[side]
+    return {"layout": shown_layout(layout(message, change.versions.lowest), empty_tags=empty_tags)} if message else {}
+
+
+def _key_layout(change: Change, side: int) -> dict[str, str]:
+    """The layout of a coordinator's key. In the base the record type is the version, the head has other versions."""
+    message = change.messages[side]
+    if message is None:
+        return {}
+    return {"layout": shown_layout(layout(message, message.valid.lowest if side else change.versions.lowest))}
 
 
 _BYTES: Final[Policies] = ("rule", "collect", "collect", "none")
@@ -59,102 +97,163 @@ _NEW: Final[Policies] = ("none", "none", "none", "rule")
 _UNLESS_NEW: Final[Policies] = ("rule", "rule", "rule", "none")
 _RELEASED: Final[Policies] = ("rule", "none", "none", "none")
 
-KINDS: Final[Mapping[str, Kind]] = {
-    "message-removed": Kind(_PROPERTY),
-    "new-message": Kind(_NEW),
-    "message-renamed": Kind(_PROPERTY, "name"),
-    "type-changed": Kind(_PROPERTY, "type"),
-    "api-key-changed": Kind(_PROPERTY, "apiKey"),
-    "api-key-reused": Kind(_UNLESS_NEW, "apiKey"),
-    "record-type-moved": Kind(_PROPERTY, "apiKey"),
-    "version-dropped": Kind(_PROPERTY, "validVersions"),
-    "new-version": Kind(_NEW, "validVersions"),
-    "gap-in-versions": Kind(_PROPERTY, "validVersions"),
-    "released-unstable": Kind(_RELEASED, "latestVersionUnstable"),
-    "listener-removed": Kind(_PROPERTY, "listeners"),
-    "listener-added": Kind(_PROPERTY, "listeners"),
-    "deprecated": Kind(_PROPERTY, "deprecatedVersions"),
-    "undeprecated": Kind(_PROPERTY, "deprecatedVersions"),
-    "frozen-bumped": Kind(_NEW, "validVersions"),
-    "response-not-bumped": Kind(_NEW, "validVersions"),
-    "unstable-changed": Kind(("none", "rule", "rule", "none"), "validVersions"),
-    "header-changed": Kind(_BYTES, "headerVersions"),
-    "layout-changed": Kind(_BYTES, "versions"),
-    "type-retyped": Kind(_PROPERTY, "type"),
-    "nullability-widened": Kind(_BYTES, "nullableVersions"),
-    "nullability-narrowed": Kind(_BYTES, "nullableVersions"),
-    "flexible-changed": Kind(_BYTES, "flexibleVersions"),
-    "fields-reordered": Kind(_BYTES, "versions"),
-    "field-renamed": Kind(_PROPERTY, "name"),
-    "struct-renamed": Kind(_PROPERTY, "type"),
-    "default-changed": Kind(_PROPERTY, "default"),
-    "entity-type-changed": Kind(_PROPERTY, "entityType"),
-    "map-key-changed": Kind(_PROPERTY, "mapKey"),
-    "ignorable-changed": Kind(_PROPERTY, "ignorable"),
-    "new-field": Kind(_ADDITION, "versions"),
-    "new-field-not-ignorable": Kind(_ADDITION, "ignorable"),
-    "tag-changed": Kind(_BYTES, "tag"),
-    "tagged-moved": Kind(_BYTES, "taggedVersions"),
-    "tag-removed": Kind(_BYTES, "versions"),
-    "new-tag": Kind(_BYTES, "tag"),
-    "tag-reused": Kind(_RELEASED, "tag"),
-}
-"""By name of a kind, which is the id of its rule. Only this table says what a change means by status: `compare` asks it
-what to collect, `classify` what to report.
-"""
+
+class Kind(Enum):
+    """The kinds of changes. A row is all that there is to say of a kind; the detector that finds it makes the change.
+
+    The columns: `label`, the `kind` in JSON; the `policies`, what it means by status; the `key`, the JSON property that
+    it points to, empty for the whole message; `shows`, how each side is shown; the `rule` of the compat pack, by
+    default that of the label. Kinds share a label where users see the same: a field is new, whether a released version
+    has it now (FIELD_ADDED) or none (NEW_FIELD); a name is another, of the field (FIELD_RENAMED) or of its bytes.
+    """
+
+    MESSAGE_REMOVED = "message-removed", _PROPERTY
+    NEW_MESSAGE = "new-message", _NEW
+    MESSAGE_RENAMED = "message-renamed", _PROPERTY, "name"
+    MESSAGE_TYPE_CHANGED = "message-type-changed", _PROPERTY, "type", _property, "type-changed"
+    API_KEY_CHANGED = "api-key-changed", _PROPERTY, "apiKey"
+    API_KEY_REUSED = "api-key-reused", _UNLESS_NEW, "apiKey"
+    RECORD_TYPE_MOVED = "record-type-moved", _PROPERTY, "apiKey", _key_layout
+    RECORD_KEY_CHANGED = "layout-changed", _PROPERTY, "versions", _key_layout
+    VERSION_DROPPED = "version-dropped", _PROPERTY, "validVersions"
+    NEW_VERSION = "new-version", _NEW, "validVersions"
+    GAP_IN_VERSIONS = "gap-in-versions", _PROPERTY, "validVersions"
+    RELEASED_UNSTABLE = "released-unstable", _RELEASED, "latestVersionUnstable"
+    LISTENER_REMOVED = "listener-removed", _PROPERTY, "listeners"
+    LISTENER_ADDED = "listener-added", _PROPERTY, "listeners"
+    DEPRECATED = "deprecated", _PROPERTY, "deprecatedVersions"
+    UNDEPRECATED = "undeprecated", _PROPERTY, "deprecatedVersions"
+    FROZEN_BUMPED = "frozen-bumped", _NEW, "validVersions"
+    RESPONSE_NOT_BUMPED = "response-not-bumped", _NEW, "validVersions"
+    UNSTABLE_CHANGED = "unstable-changed", ("none", "rule", "rule", "none"), "validVersions", _message_layout
+    HEADER_CHANGED = "header-changed", _BYTES, "headerVersions"
+    FLEXIBLE_CHANGED = "flexible-changed", _BYTES, "flexibleVersions", partial(_message_layout, empty_tags=True)
+    FIELD_FLEXIBLE_CHANGED = (
+        "field-flexible-changed",
+        _BYTES,
+        "flexibleVersions",
+        _container_layout,
+        "flexible-changed",
+    )
+    FIELD_ADDED = "field-added", _BYTES, "versions", _container_layout, "layout-changed"
+    FIELD_REMOVED = "field-removed", _BYTES, "versions", _container_layout, "layout-changed"
+    TYPE_CHANGED = "type-changed", _BYTES, "type", _container_layout, "layout-changed"
+    MEANING_CHANGED = "meaning-changed", _BYTES, "type", _container_layout, "layout-changed"
+    TYPE_RETYPED = "type-retyped", _PROPERTY, "type", _container_layout
+    NULLABILITY_WIDENED = "nullability-widened", _BYTES, "nullableVersions", _container_layout
+    NULLABILITY_NARROWED = "nullability-narrowed", _BYTES, "nullableVersions", _container_layout
+    FIELDS_REORDERED = "fields-reordered", _BYTES, "versions", _container_layout
+    FIELD_RENAMED = "field-renamed", _PROPERTY, "name"
+    FIELD_REPLACED = "field-renamed", _PROPERTY, "name", _container_layout
+    STRUCT_RENAMED = "struct-renamed", _PROPERTY, "type"
+    DEFAULT_CHANGED = "default-changed", _PROPERTY, "default"
+    ENTITY_TYPE_CHANGED = "entity-type-changed", _PROPERTY, "entityType"
+    MAP_KEY_CHANGED = "map-key-changed", _PROPERTY, "mapKey"
+    IGNORABLE_CHANGED = "ignorable-changed", _PROPERTY, "ignorable"
+    NEW_FIELD = "field-added", _ADDITION, "versions", _property, "new-field"
+    NEW_TAGGED_FIELD = "tag-added", _ADDITION, "versions", _property, "new-field"
+    TAG_CHANGED = "tag-changed", _BYTES, "tag", _container_layout
+    TAGGED_MOVED = "tagged-moved", _BYTES, "taggedVersions", _container_layout
+    TAG_REMOVED = "tag-removed", _BYTES, "versions", _container_layout
+    NEW_TAG = "tag-added", _BYTES, "tag", _container_layout, "new-tag"
+    TAG_REUSED = "tag-reused", _RELEASED, "tag", _tag_layout
+
+    def __init__(
+        self,
+        label: str,
+        policies: Policies,
+        key: str = "",
+        shows: Callable[[Change, int], dict[str, str]] = _property,
+        rule: str = "",
+    ) -> None:
+        """Take the columns of a row."""
+        self.label = label
+        self.policies = policies
+        self.key = key
+        self.shows = shows
+        self.rule = rule or label
+
+
+class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
+    """One change as it is reported; it is also a line of the jsonl output of `diff`.
+
+    The location is in the head; of a removed message, in the base.
+    """
+
+    breaks: Annotated[Breaks, Meta(description="What the change breaks.")]
+    kind: Annotated[str, Meta(description="The kind of change, such as `field-removed`.")]
+    message_type: str
+    versions: Annotated[str, Meta(description="The versions that change; empty for none.")]
+    field: Annotated[str, Meta(description="The path of the field; empty for a change of the whole message.")]
+    old: Annotated[dict[str, Any], Meta(description="What the old set has, by property.")]
+    new: Annotated[dict[str, Any], Meta(description="What the new set has, by property.")]
+    proof: tuple[Proof, ...]
+
+    @property
+    def rpc(self) -> str:
+        """The name of the RPC; of other messages their own."""
+        return rpc_of(self.message_name)
+
+    @property
+    def below_heading(self) -> str:
+        """The text of the finding without the name of the Kafka message, which a heading above the finding has."""
+        return self.message.removeprefix(self.message_name)
+
+    @property
+    def remark(self) -> str:
+        """What it breaks; for a change that breaks nothing, where its rule comes from."""
+        return super().remark if self.breaks == "none" else f"note: breaks {self.breaks}"
 
 
 class Change(msgspec.Struct, frozen=True, dict=True):
-    """One difference between two sets, of one of the kinds in `KINDS`."""
+    """One difference between two sets."""
 
-    name: Annotated[str, "The change in the words of the compat pack, such as `layout-changed`."]
+    row: Kind
+    """What there is to say of all changes of its kind."""
     messages: MessagePair
-    """The message in the old set and in the new one; None where the set does not have it."""
+    """The message in the base and in the head; None where the set does not have it."""
     versions: Annotated[VersionRange, "The versions that the change is about."] = NONE
     fields: FieldPair = (None, None)
-    """The field in the old set and in the new one; both None for a change of the whole message."""
+    """The field in the base and in the head; both None for a change of the whole message."""
     containers: tuple[Container, ...] = ()
-    """The messages or structs that the field is in, where their layouts prove the change."""
+    """The messages or structs that the field is in, in the base and in the head, where a side shows their layout."""
     status: Status = "released"
     """The status of `versions`."""
     release: str = ""
-    """The release that the versions are compared with, where that is not the old set."""
-    was: Annotated[str, "The property, the encoding or the holder in the old set; empty for none."] = ""
-    now: Annotated[str, "The property or the encoding in the new set; empty where it is gone."] = ""
-    same: Annotated[bool, "Whether the bytes are the same, so that the fields moved or have another meaning."] = False
-    flexible: Annotated[bool, "Whether the versions of the message are flexible now."] = False
-    tagged: Annotated[bool, "Whether the field is tagged now."] = False
-    left: Annotated[str, "The request or response that remains of an RPC whose other message is gone; else empty."] = ""
-    held: Annotated[VersionRange, "Those of the dropped versions that the other message of the RPC still has."] = NONE
+    """The release that the versions are compared with, where that is not the base."""
+    was: Annotated[str, "The property, the encoding or the holder in the base; empty for none."] = ""
+    now: Annotated[
+        str,
+        "The property or the encoding in the head, empty where it is gone; of a message that is gone, the other "
+        "message of its RPC that is still there.",
+    ] = ""
+
+    @cached_property
+    def name(self) -> str:
+        """The rule of the compat pack about such changes, such as `layout-changed`."""
+        return self.row.rule
 
     @cached_property
     def kind(self) -> str:
-        """The name, or for some names a more exact one, such as `field-removed` for `layout-changed`."""
-        match self.name:
-            case "layout-changed" if self.was and self.now:
-                return "meaning-changed" if self.same else "type-changed"
-            case "layout-changed" if self.was or self.now:
-                return "field-removed" if self.was else "field-added"
-            case "new-field" | "new-field-not-ignorable" | "new-tag":
-                return "field-added" if self.new_tag < 0 else "tag-added"
-        return self.name
+        """The kind in JSON, which may be more exact than the rule, such as `field-removed` for `layout-changed`."""
+        return self.row.label
 
     @property
     def policy(self) -> Policy:
         """How it is reported, by the status of its versions."""
-        return KINDS[self.name].policies[STATUSES.index(self.status)]
+        return self.row.policies[STATUSES.index(self.status)]
 
     @cached_property
     def message(self) -> Message:
-        """The message in the new set; in the old one where it was removed."""
-        old, new = self.messages
-        message = new or old
+        """The message in the head; in the base where it was removed."""
+        base, head = self.messages
+        message = head or base
         assert message is not None
         return message
 
     @cached_property
-    def former(self) -> Message | None:
-        """The message in the old set; None where it is new."""
+    def base(self) -> Message | None:
+        """The message in the base; None where it is new."""
         return self.messages[0]
 
     @cached_property
@@ -168,19 +267,25 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return "request" if self.message.type == "response" else "response"
 
     @cached_property
+    def other_versions(self) -> VersionRange:
+        """Those of the versions that the other message of the RPC has."""
+        other = partner(self.message)
+        return self.versions & other.valid if other else NONE
+
+    @cached_property
     def is_early(self) -> bool:
-        """Whether a comment of the old file says that the message may still change incompatibly."""
-        return self.former is not None and self.former.is_in_flux
+        """Whether a comment of the base's file says that the message may still change incompatibly."""
+        return self.base is not None and self.base.is_in_flux
 
     @cached_property
     def next_version(self) -> int:
         """The first version that may change: the highest if it is new, else the one after the highest."""
         highest = self.message.valid.highest
-        return highest if self.former and highest > self.former.valid.highest else highest + 1
+        return highest if self.base and highest > self.base.valid.highest else highest + 1
 
     @cached_property
     def bump(self) -> str:
-        """The beginning of a help text, up to `, then `: how to add `next_version`; empty if the new set has it."""
+        """The beginning of a help text, up to `, then `: how to add `next_version`; empty if the head has it."""
         message = self.message
         if self.next_version in message.valid:
             return ""
@@ -189,29 +294,31 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return f'set "validVersions": "{message.valid | VersionRange.of(self.next_version, self.next_version)}", then '
 
     @cached_property
+    def base_field(self) -> Field | None:
+        """The field in the base; None where it is new."""
+        return self.fields[0]
+
+    @cached_property
+    def head_field(self) -> Field | None:
+        """The field in the head; None where it is gone."""
+        return self.fields[1]
+
+    @cached_property
     def subject(self) -> str:
-        """The field's name in the new set; in the old one where it is gone; empty without a field."""
-        old, new = self.fields
-        field = new or old
+        """The field's name in the head; in the base where it is gone; empty without a field."""
+        field = self.head_field or self.base_field
         return field.name if field else ""
 
     @cached_property
     def field(self) -> str:
         """The field's path, names joined by dots; empty for a change of the whole message."""
-        old, new = self.fields
-        field = new or old
+        field = self.head_field or self.base_field
         return field.path if field else ""
 
     @cached_property
-    def old_field(self) -> Field | None:
-        """The field in the old set; None where it is new."""
-        return self.fields[0]
-
-    @cached_property
     def type(self) -> str:
-        """The field's type in the new set; empty where it is gone."""
-        _, new = self.fields
-        return new.type if new else ""
+        """The field's type in the head; empty where it is gone."""
+        return self.head_field.type if self.head_field else ""
 
     @cached_property
     def is_tagged(self) -> bool:
@@ -220,47 +327,74 @@ class Change(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def new_tag(self) -> int:
-        """The field's tag in the new set, or -1."""
-        _, new = self.fields
-        return new.tag if new and new.tag is not None else -1
+        """The field's tag in the head, or -1."""
+        field = self.head_field
+        return field.tag if field and field.tag is not None else -1
 
     @property
     def location(self) -> Location:
-        """Where the change is in the new tree; for a message that was removed, where it was in the old one."""
-        (_, message), (old_field, field) = self.messages, self.fields
-        if field:
-            has_other_type = self.name == "layout-changed" and self.was and self.now
-            key = "type" if has_other_type else KINDS[self.name].key
-            return Location(self.message.file, field.pointer, key, self.message_name)
-        if message and old_field:  # the field is gone: the list of fields that it was in
+        """Where the change is in the head; for a message that was removed, where it was in the base."""
+        message = self.message
+        if self.head_field:
+            return Location(message.file, self.head_field.pointer, self.row.key, message.name)
+        if self.base_field and self.messages[1]:  # the field is gone: the list of fields that it was in
             pointer = self.containers[1].pointer if self.containers else ""
             return Location(message.file, pointer, "fields", message.name)
         # A bump without the other message's is found where it was made.
-        bumped_message = partner(self.message) if self.name == "response-not-bumped" else None
-        return Location((bumped_message or self.message).file, "", KINDS[self.name].key, self.message_name)
+        bumped_message = partner(message) if self.row is Kind.RESPONSE_NOT_BUMPED else None
+        return Location((bumped_message or message).file, "", self.row.key, message.name)
 
     def side(self, number: int) -> dict[str, str]:
-        """What the old set (number 0) or the new set (1) has, for the JSON output; empty for a missing message.
+        """What the base (number 0) or the head (1) has, for the JSON output; empty for a missing message."""
+        return self.row.shows(self, number) if self.messages[number] else {}
 
-        It is the layout, as in `{"layout": "Topics array of string"}`, or a property, as in `{"tag": "3"}`.
-        """
-        message, field, version = self.messages[number], self.fields[number], self.versions.lowest
-        if message is None:
-            return {}
-        if self.containers:
-            body = cached_layout(self.containers[number], version, version in message.flexible)
-            return {"layout": shown_layout(body, field)}
-        if self.name == "tag-reused" and field:
-            return {"layout": shown_layout(cached_layout(field.owner, version, flexible=True), field)}
-        if number and self.name in ("record-type-moved", "layout-changed"):
-            version = message.valid.lowest  # `versions` has the record type, which was the version in the old set
-        if self.name in ("record-type-moved", "layout-changed", "unstable-changed", "flexible-changed"):
-            return {"layout": shown_layout(layout(message, version), empty_tags=self.name == "flexible-changed")}
-        text = self.now if number else self.was
-        return {KINDS[self.name].key: text} if text else {}
+    def finding(self, violation: Violation, locator_of: Callable[[str], Locator]) -> ChangeFinding:
+        """The finding about a rule that the change violates, without its proof; `locator_of` has the text of a file."""
+        rule = violation.rule
+        location = self.location._replace(key=rule.spec.at) if rule.spec.at else self.location
+        finding = located_finding(replace(violation, location=location), locator_of(location.file))
+        versions = str(self.versions) if self.versions else ""
+        own_values: dict[str, Any] = {
+            "severity": "info" if self.policy == "info" else finding.severity,
+            "message": self._text(violation.message, versions),
+            "message_name": self.message_name,
+            # This points to the property even where the definition lacks it.
+            "pointer": f"{location.pointer}/{location.key}" if location.key else location.pointer,
+            "fingerprint": fingerprint(finding.rule, self.message_name, self.field, versions, self.kind),
+            "place": "",
+        }
+        return ChangeFinding(
+            **asdict(finding) | own_values,
+            breaks=self._breaks(rule),
+            kind=self.kind,
+            message_type=self.message.type,
+            versions=versions,
+            field=self.field,
+            old=self.side(0),
+            new=self.side(1),
+            proof=(),
+        )
+
+    def _text(self, statement: str, versions: str) -> str:
+        """What the finding is about, then the rule's statement: `FetchRequest 0-3, Topics.Name: Name is gone`."""
+        name, field = self.message_name, self.field
+        if field:
+            statement = f"{name} {versions}, {field}: {statement}" if versions else f"{name}, {field}: {statement}"
+        elif not statement.startswith(name):
+            statement = f"{name}: {statement}"
+        return f"{statement} (compared with {printable(self.release)})" if self.release else statement
+
+    def _breaks(self, rule: Rule) -> Breaks:
+        """What the change breaks by a rule; what breaks the wire of an RPC breaks the storage of a record."""
+        if self.policy == "info":
+            return "none"
+        breaks = rule.spec.breaks or "none"
+        if not self.message.is_record:
+            return breaks
+        return rule.spec.breaks_on_disk or ("storage" if breaks == "wire" else breaks)
 
 
-register("change", Change, KINDS)
+register("change", Change, dict.fromkeys(kind.rule for kind in Kind))
 
 
 MOST_SHOWN: Final = 200

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from kiplint.codec.values import primitive_default
-from kiplint.compat.change import Both, Change, FieldPair
+from kiplint.compat.change import Both, Change, FieldPair, Kind
 from kiplint.compat.tree import TooLargeError
 from kiplint.limits import UNFOLDED_FIELDS
 from kiplint.model.fields import Container, Field
@@ -29,44 +29,46 @@ def version_changes(both: Both, containers: Sequence[ContainerPair], versions: V
 
 def _flexible_changes(both: Both, common: VersionRange) -> Iterator[Change]:
     """The common versions that became flexible, and those that are no longer flexible."""
-    old, new = both
-    if became_flexible := (new.flexible - old.flexible) & common:
-        yield Change("flexible-changed", both, became_flexible, flexible=True)
-    if no_longer_flexible := (old.flexible - new.flexible) & common:
-        yield Change("flexible-changed", both, no_longer_flexible, flexible=False)
+    base, head = both
+    if became_flexible := (head.flexible - base.flexible) & common:
+        yield Change(Kind.FLEXIBLE_CHANGED, both, became_flexible)
+    if no_longer_flexible := (base.flexible - head.flexible) & common:
+        yield Change(Kind.FLEXIBLE_CHANGED, both, no_longer_flexible)
 
 
 def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) -> Iterator[Change]:
-    """The common versions that have another header than before, as one change for each new header.
+    """The common versions that have another header, as one change for each header of the head.
 
     With `derived` headers are also compared where neither side declares them.
     """
-    old, new = both
-    if not (old.is_rpc and new.is_rpc and (derived or old.declares_headers or new.declares_headers)):
+    base, head = both
+    if not (base.is_rpc and head.is_rpc and (derived or base.declares_headers or head.declares_headers)):
         return
     ranges = [entry.versions for message in both for entry in message.header_ranges]
-    changed_versions: dict[int, VersionRange] = {}  # by new header
-    old_headers: defaultdict[int, list[str]] = defaultdict(list)  # by new header, each once
+    changed_versions: dict[int, VersionRange] = {}  # by header of the head
+    base_headers: defaultdict[int, list[str]] = defaultdict(list)  # by header of the head, each once
     version_0 = VersionRange.of(0, 0)  # ControlledShutdownRequest derives another header for it
-    for versions in uniform_parts([old.flexible, new.flexible, version_0, *ranges], common):
-        old_header, new_header = header_of(old, versions.lowest), header_of(new, versions.lowest)
-        if old_header == new_header or min(old_header, new_header) < 0:  # -1: a declared map without the version
+    for versions in uniform_parts([base.flexible, head.flexible, version_0, *ranges], common):
+        base_header, head_header = header_of(base, versions.lowest), header_of(head, versions.lowest)
+        if base_header == head_header or min(base_header, head_header) < 0:  # -1: a declared map without the version
             continue
-        changed_versions[new_header] = changed_versions.get(new_header, NONE) | versions
-        if str(old_header) not in old_headers[new_header]:
-            old_headers[new_header].append(str(old_header))
-    for new_header, versions in changed_versions.items():
-        yield Change("header-changed", both, versions, was=", ".join(old_headers[new_header]), now=str(new_header))
+        changed_versions[head_header] = changed_versions.get(head_header, NONE) | versions
+        if str(base_header) not in base_headers[head_header]:
+            base_headers[head_header].append(str(base_header))
+    for head_header, versions in changed_versions.items():
+        yield Change(
+            Kind.HEADER_CHANGED, both, versions, was=", ".join(base_headers[head_header]), now=str(head_header)
+        )
 
 
 class ContainerPair(NamedTuple):
     """A message or struct in both messages, its fields in pairs, and the versions of each message that have it."""
 
-    old: Container
-    new: Container
+    base: Container
+    head: Container
     fields: list[FieldPair]
-    old_versions: VersionRange
-    new_versions: VersionRange
+    base_versions: VersionRange
+    head_versions: VersionRange
 
 
 def container_pairs(both: Both) -> Sequence[ContainerPair]:
@@ -75,49 +77,49 @@ def container_pairs(both: Both) -> Sequence[ContainerPair]:
     A pair is visited again where a further field has it in more versions, as the structs inside then have more, too.
     """
     pairs: dict[tuple[int, int], ContainerPair] = {}
-    waiting: list[tuple[Container, Container, VersionRange, VersionRange]] = [(both.old, both.new, ALL, ALL)]
+    waiting: list[tuple[Container, Container, VersionRange, VersionRange]] = [(both.base, both.head, ALL, ALL)]
     while waiting:
-        old, new, old_versions, new_versions = waiting.pop()
-        pair = pairs.get((id(old), id(new)))
+        base, head, base_versions, head_versions = waiting.pop()
+        pair = pairs.get((id(base), id(head)))
         if pair is None:
-            pair = ContainerPair(old, new, pair_fields(old, new, old_versions & new_versions), NONE, NONE)
-        if old_versions <= pair.old_versions and new_versions <= pair.new_versions:
+            pair = ContainerPair(base, head, pair_fields(base, head, base_versions & head_versions), NONE, NONE)
+        if base_versions <= pair.base_versions and head_versions <= pair.head_versions:
             continue
-        old_versions |= pair.old_versions
-        new_versions |= pair.new_versions
-        pairs[id(old), id(new)] = pair._replace(old_versions=old_versions, new_versions=new_versions)
-        for before, after in pair.fields:
-            if before and after and before.struct and after.struct:
-                inner_versions = old_versions & before.versions, new_versions & after.versions
-                waiting.append((before.struct, after.struct, *inner_versions))
+        base_versions |= pair.base_versions
+        head_versions |= pair.head_versions
+        pairs[id(base), id(head)] = pair._replace(base_versions=base_versions, head_versions=head_versions)
+        for base_field, head_field in pair.fields:
+            if base_field and head_field and base_field.struct and head_field.struct:
+                inner_versions = base_versions & base_field.versions, head_versions & head_field.versions
+                waiting.append((base_field.struct, head_field.struct, *inner_versions))
     return list(pairs.values())
 
 
-def pair_fields(old: Container, new: Container, versions: VersionRange) -> list[FieldPair]:
-    """Pair the fields of two messages or structs, first by name, then as renames, in the order of the old fields.
+def pair_fields(base: Container, head: Container, versions: VersionRange) -> list[FieldPair]:
+    """Pair the fields of two messages or structs, first by name, then as renames, in the order of the base.
 
     Fields that share a name, as after a copy, pair in order. A renamed field has the same type and versions, and the
     same tag or, untagged, the same position in the first of the `versions` that has it. New fields come last, in a pair
     with None.
     """
-    new_fields: defaultdict[str, deque[Field]] = defaultdict(deque)
-    for field in new.fields:
-        new_fields[field.name].append(field)
+    head_fields: defaultdict[str, deque[Field]] = defaultdict(deque)
+    for field in head.fields:
+        head_fields[field.name].append(field)
     pairs: list[FieldPair] = []
-    for field in old.fields:
-        candidates = new_fields[field.name]
+    for field in base.fields:
+        candidates = head_fields[field.name]
         pairs.append((field, candidates.popleft() if candidates else None))
-    removed_ids = {id(before) for before, after in pairs if after is None}
-    added_ids = {id(field) for fields in new_fields.values() for field in fields}
+    removed_ids = {id(base_field) for base_field, head_field in pairs if head_field is None}
+    added_ids = {id(field) for fields in head_fields.values() for field in fields}
     if removed_ids and added_ids:
-        added_fields = _fields_by_signature(new, added_ids, versions)
+        added_fields = _fields_by_signature(head, added_ids, versions)
         renames = {
             id(field): added_fields.get(signature)
-            for signature, field in _fields_by_signature(old, removed_ids, versions).items()
+            for signature, field in _fields_by_signature(base, removed_ids, versions).items()
         }
-        pairs = [(before, after or renames.get(id(before))) for before, after in pairs]
-        added_ids -= {id(after) for _, after in pairs}
-    return [*pairs, *((None, field) for field in new.fields if id(field) in added_ids)]
+        pairs = [(base_field, head_field or renames.get(id(base_field))) for base_field, head_field in pairs]
+        added_ids -= {id(head_field) for _, head_field in pairs}
+    return [*pairs, *((None, field) for field in head.fields if id(field) in added_ids)]
 
 
 def _fields_by_signature(
@@ -151,13 +153,13 @@ def _field_changes(both: Both, containers: Iterable[ContainerPair], common: Vers
     intervals_by_pair: list[tuple[ContainerPair, list[VersionRange]]] = []
     remaining_fields: int = 2 * UNFOLDED_FIELDS  # of both sides
     for pair in containers:
-        ranges = {*_ranges_below(pair.old), *_ranges_below(pair.new)}
-        intervals = list(uniform_parts(ranges, pair.old_versions & pair.new_versions & common))
-        for container in (pair.old, pair.new):
+        ranges = {*_ranges_below(pair.base), *_ranges_below(pair.head)}
+        intervals = list(uniform_parts(ranges, pair.base_versions & pair.head_versions & common))
+        for container in (pair.base, pair.head):
             size, _ = unfolded_size(container, max(remaining_fields, 0))
             remaining_fields -= len(intervals) * size
         if remaining_fields < 0:
-            raise TooLargeError(both.new.file, UNFOLDED_FIELDS)
+            raise TooLargeError(both.head.file, UNFOLDED_FIELDS)
         intervals_by_pair.append((pair, intervals))
     for pair, intervals in intervals_by_pair:
         yield from _container_changes(both, pair, intervals)
@@ -173,9 +175,9 @@ def _container_changes(both: Both, pair: ContainerPair, intervals: Sequence[Vers
             versions_by_change[change] = versions_by_change.get(change, NONE) | interval
     for change, changed_versions in versions_by_change.items():
         yield replace(change, versions=changed_versions)
-    for before, after in pair.fields:
-        if before and after and (common := versions & before.versions & after.versions):
-            yield from _attribute_changes(both, before, after, common)
+    for base_field, head_field in pair.fields:
+        if base_field and head_field and (common := versions & base_field.versions & head_field.versions):
+            yield from _attribute_changes(both, base_field, head_field, common)
 
 
 def _ranges_below(container: Container) -> Iterator[VersionRange]:
@@ -198,34 +200,34 @@ class ComparedVersion:
     """
 
     def __init__(self, both: Both, pair: ContainerPair, version: int) -> None:
-        """Make the layouts of both sides, `old` and `new`."""
+        """Make the layouts of both sides, `base` and `head`."""
         self.both = both
         self.pair = pair
         self.version = version
-        self.old_flexible, self.new_flexible = version in both.old.flexible, version in both.new.flexible
-        self.plain = self.old_flexible != self.new_flexible
-        self.old = layout(pair.old, version, self.old_flexible)
-        self.new = layout(pair.new, version, self.new_flexible)
+        self.base_flexible, self.head_flexible = version in both.base.flexible, version in both.head.flexible
+        self.plain = self.base_flexible != self.head_flexible
+        self.base = layout(pair.base, version, self.base_flexible)
+        self.head = layout(pair.head, version, self.head_flexible)
 
     @cached_property
     def same(self) -> bool:
         """Whether the bytes are the same, apart from what follows from the version being flexible."""
-        return tokens(self.old, plain=self.plain) == tokens(self.new, plain=self.plain)
+        return tokens(self.base, plain=self.plain) == tokens(self.head, plain=self.plain)
 
-    def change(self, name: str, fields: FieldPair, **values: Any) -> Change:
+    def change(self, kind: Kind, fields: FieldPair, **values: Any) -> Change:
         """A change of a field in this version; its `versions` are left empty."""
-        return Change(name, self.both, NONE, fields, (self.pair.old, self.pair.new), **values)
+        return Change(kind, self.both, NONE, fields, (self.pair.base, self.pair.head), **values)
 
     def common_fields(self) -> Iterator[tuple[Field, Field]]:
-        """The fields that both sides have untagged, and at least one of them writes bytes for, in the old order."""
-        for old, new in self.pair.fields:
-            if old is None or new is None:
+        """The fields that both sides have untagged, and one of them writes bytes for, in the order of the base."""
+        for base, head in self.pair.fields:
+            if base is None or head is None:
                 continue
-            if self.version not in (old.versions - old.tagged) & (new.versions - new.tagged):
+            if self.version not in (base.versions - base.tagged) & (head.versions - head.tagged):
                 continue
-            slots = slot_of(old, self.version, self.old_flexible), slot_of(new, self.version, self.new_flexible)
+            slots = slot_of(base, self.version, self.base_flexible), slot_of(head, self.version, self.head_flexible)
             if any(slot_tokens(slot, plain=self.plain) for slot in slots):
-                yield old, new
+                yield base, head
 
 
 def _differences(comparison: ComparedVersion) -> Iterator[Change]:
@@ -234,122 +236,124 @@ def _differences(comparison: ComparedVersion) -> Iterator[Change]:
         yield from _pair_differences(comparison, fields)
     if comparison.same:
         yield from _replaced_fields(comparison)
-    old_order = list(comparison.common_fields())
-    new_order = sorted(old_order, key=lambda fields: fields[1].position)
-    moved_pairs = [at_new for at_old, at_new in zip(old_order, new_order, strict=True) if at_old is not at_new]
+    base_order = list(comparison.common_fields())
+    head_order = sorted(base_order, key=lambda fields: fields[1].position)
+    moved_pairs = [in_head for in_base, in_head in zip(base_order, head_order, strict=True) if in_base is not in_head]
     if moved_pairs:
-        names = ", ".join(new.name for _, new in new_order)
-        yield comparison.change("fields-reordered", moved_pairs[0], same=comparison.same, now=names)
+        names = ", ".join(head.name for _, head in head_order)
+        yield comparison.change(Kind.FIELDS_REORDERED, moved_pairs[0], now=names)
     elif comparison.same:
-        yield from _shifted_field(comparison, new_order)
+        yield from _shifted_field(comparison, head_order)
 
 
 def _pair_differences(comparison: ComparedVersion, fields: FieldPair) -> Iterator[Change]:
     """The differences of one field: it came, went, became tagged, is no longer tagged, or has another encoding."""
     version = comparison.version
-    old, new = fields
-    old = old if old and version in old.versions else None
-    new = new if new and version in new.versions else None
-    old_tagged = old is not None and comparison.old_flexible and version in old.tagged
-    new_tagged = new is not None and comparison.new_flexible and version in new.tagged
-    if old and new and old_tagged != new_tagged:
-        yield comparison.change("tagged-moved", fields, tagged=new_tagged)
-    elif old and new:
-        yield from _common_field_differences(comparison, old, new)
-    elif old_tagged:
-        yield comparison.change("tag-removed", fields)
-    elif new_tagged:
-        yield comparison.change("new-tag", fields)
-    elif (old or new) and not comparison.same:
-        yield comparison.change("layout-changed", fields, was=old.type if old else "", now=new.type if new else "")
+    base, head = fields
+    base = base if base and version in base.versions else None
+    head = head if head and version in head.versions else None
+    base_tagged = base is not None and comparison.base_flexible and version in base.tagged
+    head_tagged = head is not None and comparison.head_flexible and version in head.tagged
+    if base and head and base_tagged != head_tagged:
+        yield comparison.change(Kind.TAGGED_MOVED, fields)
+    elif base and head:
+        yield from _common_field_differences(comparison, base, head)
+    elif base_tagged:
+        yield comparison.change(Kind.TAG_REMOVED, fields)
+    elif head_tagged:
+        yield comparison.change(Kind.NEW_TAG, fields)
+    elif base and not comparison.same:
+        yield comparison.change(Kind.FIELD_REMOVED, fields, was=base.type)
+    elif head and not comparison.same:
+        yield comparison.change(Kind.FIELD_ADDED, fields, now=head.type)
 
 
-def _common_field_differences(comparison: ComparedVersion, old: Field, new: Field) -> Iterator[Change]:
+def _common_field_differences(comparison: ComparedVersion, base: Field, head: Field) -> Iterator[Change]:
     """The differences of a field that both sides have in the version, tagged or untagged on both."""
     version = comparison.version
-    old_slot = slot_of(old, version, comparison.old_flexible)
-    new_slot = slot_of(new, version, comparison.new_flexible)
-    if old.tag != new.tag and version in old.tagged:
-        yield comparison.change("tag-changed", (old, new))
+    base_slot = slot_of(base, version, comparison.base_flexible)
+    head_slot = slot_of(head, version, comparison.head_flexible)
+    if base.tag != head.tag and version in base.tagged:
+        yield comparison.change(Kind.TAG_CHANGED, (base, head))
     # Tagged fields are compared one by one, as a layout has a single token for all of them.
-    same = slot_tokens(old_slot) == slot_tokens(new_slot) if version in new.tagged else comparison.same
-    yield from _encoding_differences(comparison, old_slot, new_slot, same=same)
+    same = slot_tokens(base_slot) == slot_tokens(head_slot) if version in head.tagged else comparison.same
+    yield from _encoding_differences(comparison, base_slot, head_slot, same=same)
 
 
-def _encoding_differences(comparison: ComparedVersion, old: Slot, new: Slot, *, same: bool) -> Iterator[Change]:
+def _encoding_differences(comparison: ComparedVersion, base: Slot, head: Slot, *, same: bool) -> Iterator[Change]:
     """How the encoding of one field differs; `same` tells whether the bytes are equal."""
-    fields = old.field, new.field
-    was, now = describe(old), describe(new)
-    if (old.array, old.kind) != (new.array, new.kind):
-        if old.compact == new.compact:  # both follow from the version being flexible, which is not part of the change
+    fields = base.field, head.field
+    was, now = describe(base), describe(head)
+    if (base.array, base.kind) != (head.array, head.kind):
+        if base.compact == head.compact:  # both follow from the version being flexible, which is not part of the change
             was, now = was.removeprefix("compact "), now.removeprefix("compact ")
-        if same and _has_same_meaning(old, new):
-            yield comparison.change("type-retyped", fields, was=was, now=now)
+        if same and _has_same_meaning(base, head):
+            yield comparison.change(Kind.TYPE_RETYPED, fields, was=was, now=now)
         else:
-            yield comparison.change("layout-changed", fields, was=was, now=now, same=same)
+            yield comparison.change(Kind.MEANING_CHANGED if same else Kind.TYPE_CHANGED, fields, was=was, now=now)
         return
-    if old.nullable != new.nullable:
-        yield comparison.change("nullability-widened" if new.nullable else "nullability-narrowed", fields)
-    has_length = old.array or old.kind in ("string", "bytes", "records")
-    if not comparison.plain and old.compact != new.compact and has_length:
-        yield comparison.change("flexible-changed", fields, was=was, now=now)
+    if base.nullable != head.nullable:
+        yield comparison.change(Kind.NULLABILITY_WIDENED if head.nullable else Kind.NULLABILITY_NARROWED, fields)
+    has_length = base.array or base.kind in ("string", "bytes", "records")
+    if not comparison.plain and base.compact != head.compact and has_length:
+        yield comparison.change(Kind.FIELD_FLEXIBLE_CHANGED, fields, was=was, now=now)
 
 
-def _has_same_meaning(old: Slot, new: Slot) -> bool:
+def _has_same_meaning(base: Slot, head: Slot) -> bool:
     """Whether equal bytes of two types have the same meaning.
 
     A struct around a single value changes nothing, and batches of records travelled as bytes before they had a type of
     their own. But bytes need not be text, and the bytes in records on disk are never batches.
     """
-    types = {old.kind, new.kind}
-    return "struct" in types or (types == {"bytes", "records"} and new.field.message.is_rpc)
+    types = {base.kind, head.kind}
+    return "struct" in types or (types == {"bytes", "records"} and head.field.message.is_rpc)
 
 
 def _replaced_fields(comparison: ComparedVersion) -> Iterator[Change]:
-    """The changes of fields that only the old side has, although the bytes are equal: another field is at the offset.
+    """The changes of fields that only the base has, although the bytes are equal: another field is at the offset.
 
     This is a rename in this version only, or one with a change of type.
     """
     plain = comparison.plain
-    old_offsets, new_offsets = _offsets(comparison.old, plain=plain), _offsets(comparison.new, plain=plain)
-    remaining_ids: set[int] = set()  # of old fields that the new side has, too, and untagged
-    earlier_ids: set[int] = set()  # of new fields that the old side has, too, and untagged
-    for old, new in comparison.pair.fields:
-        if old and new and new.position in new_offsets:
-            remaining_ids.add(id(old))
-        if old and new and old.position in old_offsets:
-            earlier_ids.add(id(new))
+    base_offsets, head_offsets = _offsets(comparison.base, plain=plain), _offsets(comparison.head, plain=plain)
+    remaining_ids: set[int] = set()  # of fields of the base that the head has, too, and untagged
+    earlier_ids: set[int] = set()  # of fields of the head that the base has, too, and untagged
+    for base, head in comparison.pair.fields:
+        if base and head and head.position in head_offsets:
+            remaining_ids.add(id(base))
+        if base and head and base.position in base_offsets:
+            earlier_ids.add(id(head))
     replacements = {
-        (new_offsets[slot.field.position], slot_tokens(slot, plain=plain)): slot
-        for slot in comparison.new.slots
+        (head_offsets[slot.field.position], slot_tokens(slot, plain=plain)): slot
+        for slot in comparison.head.slots
         if id(slot.field) not in earlier_ids
     }
-    for old_slot in comparison.old.slots:
-        field = old_slot.field
+    for base_slot in comparison.base.slots:
+        field = base_slot.field
         if id(field) in remaining_ids:
             continue
-        new_slot = replacements.get((old_offsets[field.position], slot_tokens(old_slot, plain=plain)))
-        if new_slot is None:
-            yield comparison.change("field-renamed", (field, None), was=field.name)
+        head_slot = replacements.get((base_offsets[field.position], slot_tokens(base_slot, plain=plain)))
+        if head_slot is None:
+            yield comparison.change(Kind.FIELD_REPLACED, (field, None), was=field.name)
         else:
-            new_field = new_slot.field
-            yield comparison.change("field-renamed", (field, new_field), was=field.name, now=new_field.name)
-            yield from _encoding_differences(comparison, old_slot, new_slot, same=True)
+            head_field = head_slot.field
+            yield comparison.change(Kind.FIELD_REPLACED, (field, head_field), was=field.name, now=head_field.name)
+            yield from _encoding_differences(comparison, base_slot, head_slot, same=True)
 
 
 def _shifted_field(comparison: ComparedVersion, fields: Iterable[tuple[Field, Field]]) -> Iterator[Change]:
     """The change of the first field at another offset, where all bytes are equal and no two fields changed places.
 
-    Fields before it were added or removed. `fields` are those that both sides have, in the new order.
+    Fields before it were added or removed. `fields` are those that both sides have, in the order of the head.
     """
-    old_offsets = _offsets(comparison.old, plain=comparison.plain)
-    new_offsets = _offsets(comparison.new, plain=comparison.plain)
-    for old, new in fields:
-        offset = new_offsets[new.position]
-        if old_offsets[old.position] != offset:
-            old_slots = [slot for slot in comparison.old.slots if old_offsets[slot.field.position] == offset]
-            was = old_slots[0].field.name if old_slots else ""
-            yield comparison.change("fields-reordered", (old, new), same=True, was=was)
+    base_offsets = _offsets(comparison.base, plain=comparison.plain)
+    head_offsets = _offsets(comparison.head, plain=comparison.plain)
+    for base, head in fields:
+        offset = head_offsets[head.position]
+        if base_offsets[base.position] != offset:
+            base_slots = [slot for slot in comparison.base.slots if base_offsets[slot.field.position] == offset]
+            was = base_slots[0].field.name if base_slots else ""
+            yield comparison.change(Kind.FIELDS_REORDERED, (base, head), was=was)
             return
 
 
@@ -366,21 +370,21 @@ def _offsets(body: Layout, *, plain: bool) -> dict[int, int]:
 # Fields: what no byte shows
 
 
-def _attribute_changes(both: Both, old: Field, new: Field, versions: VersionRange) -> Iterator[Change]:
+def _attribute_changes(both: Both, base: Field, head: Field, versions: VersionRange) -> Iterator[Change]:
     """The changes of a field that leave its bytes as they are, in versions that have it on both sides."""
     attributes = [
-        ("field-renamed", old.name, new.name),
-        ("entity-type-changed", old.entity_type or "left out", new.entity_type or "left out"),
-        ("map-key-changed", str(old.map_key).lower(), str(new.map_key).lower()),
-        ("ignorable-changed", str(old.ignorable).lower(), str(new.ignorable).lower()),
+        (Kind.FIELD_RENAMED, base.name, head.name),
+        (Kind.ENTITY_TYPE_CHANGED, base.entity_type or "left out", head.entity_type or "left out"),
+        (Kind.MAP_KEY_CHANGED, str(base.map_key).lower(), str(head.map_key).lower()),
+        (Kind.IGNORABLE_CHANGED, str(base.ignorable).lower(), str(head.ignorable).lower()),
     ]
-    if old.is_struct and new.is_struct:
-        attributes.append(("struct-renamed", old.element_type, new.element_type))
-    if default_value(old) != default_value(new) and not _has_default_as_it_ends(both, old, new):
-        attributes.append(("default-changed", _quote_default(old), _quote_default(new)))
-    for name, before, after in attributes:
-        if before != after:
-            yield Change(name, both, versions, (old, new), was=before, now=after)
+    if base.is_struct and head.is_struct:
+        attributes.append((Kind.STRUCT_RENAMED, base.element_type, head.element_type))
+    if default_value(base) != default_value(head) and not _has_default_as_it_ends(both, base, head):
+        attributes.append((Kind.DEFAULT_CHANGED, _quote_default(base), _quote_default(head)))
+    for kind, was, now in attributes:
+        if was != now:
+            yield Change(kind, both, versions, (base, head), was=was, now=now)
 
 
 def _quote_default(field: Field) -> str:
@@ -390,9 +394,9 @@ def _quote_default(field: Field) -> str:
     return f'"{field.default}"' if field.has_default else "left out"
 
 
-def _has_default_as_it_ends(both: Both, old: Field, new: Field) -> bool:
+def _has_default_as_it_ends(both: Both, base: Field, head: Field) -> bool:
     """Whether a field got its default because it now ends below the highest version: it is for later versions alone."""
-    return not old.has_default and new.ends_early and old.present.highest == both.old.valid.highest
+    return not base.has_default and head.ends_early and base.present.highest == both.base.valid.highest
 
 
 def default_value(field: Field) -> Any:

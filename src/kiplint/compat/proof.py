@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Annotated, Any, Final, Literal, NamedTuple
@@ -12,11 +11,9 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from kiplint.codec.codec import Codec, DecodedBody, UnusableLayout, ValueSpan
+from kiplint.codec.codec import Codec, DecodedBody, ValueSpan
 from kiplint.codec.samples import rich, samples
 from kiplint.codec.values import UNKNOWN_TAGS, key_of
-from kiplint.compat.change import Change
-from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, unfolded_size
 from kiplint.model.message import Message
 from kiplint.text.show import printable
@@ -166,8 +163,6 @@ def _field_names(body: Layout | None, path: list[str]) -> set[str]:
     return {key_of(slot) for slot in body.all_slots} if body else set()
 
 
-WITHOUT_BYTES: Final = ("api-key-reused", "api-key-changed", "type-changed", "version-dropped")
-"""The changes of whole messages after which the new side does not read the message at all."""
 MOST_TRIED: Final = 400
 """How many examples are tried for one direction."""
 MOST_FIELDS_TRIED: Final = 60_000
@@ -175,17 +170,17 @@ MOST_FIELDS_TRIED: Final = 60_000
 
 
 def proofs_of(
-    old: Message, new: Message, version: int, field: str = "", *, new_version: int | None = None
+    base: Message, head: Message, version: int, field: str = "", *, head_version: int | None = None
 ) -> tuple[Proof, ...]:
     """The best proof for each direction that has one; a misreading comes before a refusal.
 
-    `version` is the version of both messages, or of the old one alone if the new one has another, `new_version`. The
+    `version` is the version of both messages, or of the base alone if the head has another, `head_version`. The
     best proof of a direction is about `field`, a path such as `Topics.Partitions.Offset`, if one is; `_rank` decides
     between several.
     """
     name = field.rpartition(".")[2]
     json_name = name[:1].lower() + name[1:]
-    all_proofs = _all_proofs(old, new, version, version if new_version is None else new_version)
+    all_proofs = _all_proofs(base, head, version, version if head_version is None else head_version)
     best_proofs = [min(proofs, key=lambda proof: _rank(proof, json_name)) for proofs in all_proofs if proofs]
     return tuple(sorted(best_proofs, key=lambda proof: proof.outcome == "refused"))
 
@@ -205,13 +200,13 @@ def _rank(proof: Proof, name: str) -> tuple[bool, bool, bool, bool, int]:
 
 
 @lru_cache(maxsize=2)
-def _all_proofs(old: Message, new: Message, version: int, new_version: int) -> tuple[list[Proof], list[Proof]]:
-    """The proofs of the old side's examples that the new one misreads or refuses, and those of the reverse.
+def _all_proofs(base: Message, head: Message, version: int, head_version: int) -> tuple[list[Proof], list[Proof]]:
+    """The proofs of the base's examples that the head misreads or refuses, and those of the reverse.
 
     Cached for the other changes of the same messages.
     """
-    old_codec, new_codec = Codec(old, version), Codec(new, new_version)
-    return _proofs_of_writer(old_codec, new_codec, "old"), _proofs_of_writer(new_codec, old_codec, "new")
+    base_codec, head_codec = Codec(base, version), Codec(head, head_version)
+    return _proofs_of_writer(base_codec, head_codec, "old"), _proofs_of_writer(head_codec, base_codec, "new")
 
 
 def _proofs_of_writer(writer: Codec, reader: Codec, writing_side: Side) -> list[Proof]:
@@ -261,43 +256,6 @@ def _proof(
         read_as=difference.read.path if difference.read else "",
         read=difference.read.value if difference.read else None,
     )
-
-
-MOST_VERSIONS: Final = 4
-"""In how many intervals of versions a proof is searched for."""
-
-
-def prove(change: Change) -> tuple[Proof, ...]:
-    """A proof for each direction that has one.
-
-    There is none for a change that does not affect the bytes of a version that both sides have, nor for messages that
-    have no layout.
-    """
-    (old, new), versions = change.messages, change.versions
-    if old is None or new is None or change.name in WITHOUT_BYTES:
-        return ()
-    with suppress(UnusableLayout):
-        if change.name == "header-changed":
-            return _header_proofs(old, new, versions.lowest)
-        if versions.lowest not in old.valid or versions.lowest not in new.valid:
-            # A record type that moved: it was the version of the old key, and the new key has versions of its own.
-            return proofs_of(old, new, versions.lowest, change.field, new_version=new.valid.lowest)
-        # The bounds of intervals stand for them: what breaks one version mostly breaks its neighbours in the same way.
-        bounds = [bound for interval in versions.intervals[:MOST_VERSIONS] for bound in interval]
-        for version in dict.fromkeys(bounds):
-            if proofs := proofs_of(old, new, version, change.field):
-                return proofs
-    return ()
-
-
-def _header_proofs(old: Message, new: Message, version: int) -> tuple[Proof, ...]:
-    """Headers, without a body, that one side writes for a version of a message and the other misreads or refuses."""
-    name = "RequestHeader" if old.type == "request" else "ResponseHeader"
-    old_header, new_header = old.schemas.by_name.get(name), new.schemas.by_name.get(name)
-    old_version, new_version = header_of(old, version), header_of(new, version)
-    if old_header and new_header and old_version in old_header.valid and new_version in new_header.valid:
-        return proofs_of(old_header, new_header, old_version, new_version=new_version)
-    return ()
 
 
 MOST_BYTES_SHOWN: Final = 40

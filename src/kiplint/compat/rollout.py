@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.compat.change import Both, Change
+from kiplint.compat.change import Both, Change, Kind
 from kiplint.compat.fields import compare_headers
 from kiplint.compat.released import Releases, VersionStatuses, released_versions
 from kiplint.compat.tree import Tree, pair_sets
@@ -261,7 +261,7 @@ class _Rollout:
             text += f"; it is frozen at versions {frozen_versions} and must stay"
             return _failing(row, "wrong", text, self.frozen_rule, location)
         text += '; to retire it, keep its files with "validVersions": "none"'
-        removal = Change("message-removed", (message, None), message.valid)
+        removal = Change(Kind.MESSAGE_REMOVED, (message, None), message.valid)
         for violation in self.rules.violations("change", [removal]):
             return _failing(row, "wrong", text, violation.rule, location, "error")
         return replace(row, status="dead", message=text)

@@ -150,7 +150,7 @@ def _was_readable(change: Change, *, compares_releases: bool) -> bool:
 
     A file without flexibleVersions is a mistake, unless files of releases are compared: old ones have no such property.
     """
-    message = change.former
+    message = change.base
     if message is None or message.valid_problem or message.flexible_problem:
         return False
     if not compares_releases and not message.declares_flexible:

@@ -14,8 +14,8 @@ from msgspec.structs import asdict
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from kiplint.compat.change import Change
-from kiplint.compat.classify import ChangeFinding, classify
+from kiplint.compat.change import Change, ChangeFinding
+from kiplint.compat.classify import classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
@@ -125,11 +125,7 @@ def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
 
 
 def _change_columns(change: Change, finding: ChangeFinding) -> Row:
-    """The columns of the table `changes` that say what changed."""
-    return {
-        **asdict(finding),
-        "api_key": int32(change.message.api_key),
-        "old": json.dumps(dict(finding.old), default=str),
-        "new": json.dumps(dict(finding.new), default=str),
-        "proof": json.dumps(msgspec.to_builtins(finding.proof), default=str),
-    }
+    """The columns of the table `changes` that say what changed: objects and lists as JSON text."""
+    values = msgspec.to_builtins(asdict(finding))
+    columns = {name: json.dumps(value) if isinstance(value, (dict, list)) else value for name, value in values.items()}
+    return {**columns, "api_key": int32(change.message.api_key)}

@@ -28,8 +28,8 @@ from kiplint.cli.options import (
     severities,
 )
 from kiplint.cli.output import report
-from kiplint.compat.change import Change, MessagePair
-from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding, breaks_in_words, classify
+from kiplint.compat.change import Change, ChangeFinding, MessagePair
+from kiplint.compat.classify import BREAKS, GRAVE, breaks_in_words, classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.tree import TooLargeError, Tree, load, load_base, require_counterparts, unparsable_files

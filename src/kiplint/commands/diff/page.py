@@ -9,8 +9,8 @@ from itertools import islice, zip_longest
 from typing import Final, TextIO
 
 from kiplint.commands.diff.command import DiffResult
-from kiplint.compat.change import MessagePair
-from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding
+from kiplint.compat.change import ChangeFinding, MessagePair
+from kiplint.compat.classify import BREAKS, GRAVE
 from kiplint.compat.proof import sentence
 from kiplint.model.layout import layout, lines, unfolded_size
 from kiplint.model.message import Message

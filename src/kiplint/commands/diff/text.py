@@ -8,7 +8,8 @@ from operator import attrgetter
 from typing import Final, TextIO
 
 from kiplint.commands.diff.command import DiffResult
-from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding
+from kiplint.compat.change import ChangeFinding
+from kiplint.compat.classify import BREAKS, GRAVE
 from kiplint.compat.proof import sentence
 from kiplint.engine.finding import SEVERITIES
 from kiplint.render.markdown import inline, write_table, write_verdict

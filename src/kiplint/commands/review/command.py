@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
@@ -35,21 +35,14 @@ from kiplint.commands.review.base import (
     path_in_revision,
 )
 from kiplint.commands.rollout import RolloutDocument, findings_of, rollout_document
-from kiplint.compat.classify import (
-    BREAKS,
-    GRAVE,
-    ChangeFinding,
-    breaks_of_counts,
-    cause_in_rpc,
-    causes_of,
-    explained_by,
-)
+from kiplint.compat.causes import Entry, Origin, entries_of
+from kiplint.compat.change import ChangeFinding
+from kiplint.compat.classify import BREAKS, GRAVE, breaks_of_counts
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
 from kiplint.compat.tree import Tree, load, load_base, make_tree, unparsable_files
 from kiplint.engine.config import Configuration, FailOn, Path, configure
-from kiplint.engine.finding import SEVERITIES, Finding
-from kiplint.engine.rule import Breaks
+from kiplint.engine.finding import Finding
 from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.render.report import FindingsSummary, Report, Status, Verdict, at_least, written_by
 from kiplint.sources.git import is_unborn, work_tree_of
@@ -133,33 +126,6 @@ def command(
         config=config,
     )
     return report("review", output_format, work)
-
-
-Origin = Literal["check", "diff", "rollout"]
-
-
-class Also(msgspec.Struct, frozen=True):
-    """A finding with the same cause."""
-
-    rule: str
-    message: str
-    path: str
-    line: int
-
-
-class Entry(Finding, frozen=True, kw_only=True, omit_defaults=True):
-    """A cause: the finding to show, what it breaks, and what else has the same cause."""
-
-    origin: Annotated[Origin, Meta(description="The command that reports it by itself.")]
-    breaks: Annotated[Breaks, Meta(description="The most serious break of its changes.")]
-    also: Annotated[tuple[Also, ...], Meta(description="Findings with the same cause.")] = ()
-    changes: Annotated[tuple[ChangeFinding, ...], Meta(description="The changes behind it, as `diff` has them.")] = ()
-
-    @property
-    def remark(self) -> str:
-        """What the change breaks; for other findings, where the rule comes from."""
-        is_change = self.origin == "diff" and self.breaks != "none"
-        return f"note: breaks {self.breaks}" if is_change else super().remark
 
 
 class ReviewSummary(FindingsSummary, frozen=True, kw_only=True):
@@ -408,54 +374,3 @@ def _rollout(comparison: Comparison, configuration: Configuration, when: Rollout
         for before, after in comparison.trees
         for row in rollout_of_trees(after, before, HEADER_WITH_ID, rules, comparison.releases)
     )
-
-
-class Item(NamedTuple):
-    """A finding, and the command that reports it by itself."""
-
-    finding: Finding
-    origin: Origin
-
-
-def entries_of(
-    findings_by_origin: Mapping[Origin, Iterable[Finding]], supersedes: Mapping[str, Collection[str]]
-) -> tuple[Entry, ...]:
-    """An entry for each cause, the most severe first. `findings_by_origin` must have those of `check` first.
-
-    `supersedes` has, by the id of a rule, the ids of the rules whose findings it explains.
-    """
-    items = [Item(finding, origin) for origin, findings in findings_by_origin.items() for finding in findings]
-    groups: list[list[Item]] = []
-    group_by_cause: dict[tuple[str, ...], list[Item]] = {}
-    for item in items:
-        finding = item.finding
-        causes = [*causes_of(finding)]
-        shared_causes = [cause for cause in (*causes, cause_in_rpc(finding, finding.rule)) if cause in group_by_cause]
-        group = group_by_cause[shared_causes[0]] if shared_causes else []
-        if group and item.origin == "check":
-            # Two findings of `check` are two mistakes, unless one rule finds them in both messages of an RPC.
-            first = group[0].finding
-            if finding.rule != first.rule or finding.path == first.path:
-                group = []
-        if not group:
-            groups.append(group)
-        group.append(item)
-        for cause in (*causes, *explained_by(finding, supersedes)):
-            group_by_cause.setdefault(cause, group)
-    return tuple(sorted(map(_entry, groups), key=lambda entry: SEVERITIES.index(entry.severity)))
-
-
-def _entry(group: Sequence[Item]) -> Entry:
-    """The entry of findings with one cause. It shows the most severe one, with the first fix of that severity."""
-    items = sorted(group, key=lambda item: SEVERITIES.index(item.finding.severity))
-    (main, origin), *others = items
-    changes = tuple(finding for finding, _ in items if isinstance(finding, ChangeFinding))
-    fixes = [finding.fix for finding, _ in items if finding.fix and finding.severity == main.severity]
-    fields = {name: getattr(main, name) for name in Finding.__struct_fields__}
-    return Entry(
-        **fields,
-        origin=origin,
-        breaks=min((change.breaks for change in changes), key=BREAKS.index, default="none"),
-        also=tuple(Also(finding.rule, finding.message, finding.path, finding.line) for finding, _ in others),
-        changes=changes,
-    ).with_fix(fixes[0] if fixes else None)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final, TextIO
 
 from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write_rows
-from kiplint.commands.review.command import Entry, ReviewResult
+from kiplint.commands.review.command import ReviewResult
+from kiplint.compat.causes import Entry
 from kiplint.compat.classify import GRAVE
 from kiplint.compat.rollout import in_words
 from kiplint.model.headers import HEADER_WITH_ID
