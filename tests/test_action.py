@@ -198,9 +198,9 @@ SUMMARY = f"""\
 Proof, by example messages:
 
 - ThingResponse, compat/layout-changed: new writes version 1 as 000000000203040506070809\
-00; old takes size 144964032628459529 at byte 4 for nothing
-- ThingResponse, compat/layout-changed: old writes version 1 as 0000000000; new refuses at byte 4, int64 takes 8 bytes, \
-1 are left
+00; old ignores size 144964032628459529 at byte 4
+- ThingResponse, compat/layout-changed: old writes version 1 as 0000000000; new fails at byte 4: int64 takes 8 bytes, \
+1 is left
 
 Breaks nothing:
 

@@ -107,7 +107,7 @@ def test_one_version_with_two_layouts_is_not_common() -> None:
     result = kiplint("negotiate", "fork", "upstream", "--output-format", "json", cwd=folder)
     [row] = json.loads(result.out)["rpcs"]
     assert (result.code, row["status"], row["usable"], row["chosen"]) == (1, "layout-differs", "0-2", 2)
-    assert row["message"] == "version 3 has other bytes for upstream; the last safe version is 2"
+    assert row["message"] == "version 3 is encoded differently by upstream; the last safe version is 2"
 
 
 def test_one_key_of_two_branches(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ OTHER = 'is not "N", "N-M", "N+" or "none"'
         ("NONE", 'is written "none"'),
         ("3-1", 'is inverted; write "1-3"'),
         ("32767-0", 'is inverted; write "0-32767"'),
-        ("+1", 'has a sign in front; write "1+" for that version and all later ones'),
+        ("+1", 'begins with a sign; write "1+" for that version and all later ones'),
         ("32768", TOO_HIGH),
         ("0-32768", TOO_HIGH),
         ("99999+", TOO_HIGH),

@@ -37,22 +37,22 @@ class Limit(int):
 
 
 FINDING = "a finding"
-DEFINITION_BYTES = Limit(1 << 20, "bytes", "a definition", "no definition is as long", beyond=FINDING)
+DEFINITION_BYTES = Limit(1 << 20, "bytes", "a definition", "no real definition is this long", beyond=FINDING)
 DEFINITION_LEVELS = Limit(64, "levels of nesting", "a definition", "structs need not be nested", beyond=FINDING)
-DEFINITION_PROBLEMS = Limit(100, "problems of the text", "a definition", beyond="the others are not reported")
-SUGGESTIONS = Limit(20, "suggestions", "a definition", beyond="the others are left out")
+DEFINITION_PROBLEMS = Limit(100, "problems in the text", "a definition", beyond="the others are not reported")
+SUGGESTIONS = Limit(20, "suggestions", "a definition", beyond="the others are omitted")
 DEFINITION_GLOBS = Limit(1_000, "ignored selectors with wildcards", "a definition", "name the rules", beyond=FINDING)
-UNFOLDED_FIELDS = Limit(100_000, "fields, structs unfolded", "layouts that are compared", beyond=FINDING)
+UNFOLDED_FIELDS = Limit(100_000, "fields, with structs expanded", "layouts that are compared", beyond=FINDING)
 UNFOLDED_LEVELS = Limit(64, "levels of structs", "layouts that are compared", beyond=FINDING)
 ARCHIVE_ENTRIES = Limit(100_000, "entries", "an archive", "unpack it, and name the directory of the definitions")
 ARCHIVE_BYTES = Limit(256 << 20, "bytes, unpacked", "an archive", ARCHIVE_ENTRIES.remedy)
 _FOLDER = "name the folder of the definitions, as in REV:path"
 GIT_LISTING = Limit(64 << 20, "bytes in its list of files", "a git repository", _FOLDER)
-GIT_OBJECTS = Limit(256 << 20, "bytes of the objects of a request", "a git repository", _FOLDER)
-TEXT_BYTES = Limit(1 << 20, "bytes", "a configuration, a rule pack or saved broker versions", "divide it")
+GIT_OBJECTS = Limit(256 << 20, "bytes of objects in one request", "a git repository", _FOLDER)
+TEXT_BYTES = Limit(1 << 20, "bytes", "a configuration, a rule pack or saved broker versions", "split it")
 BASELINE_BYTES = Limit(64 << 20, "bytes", "a baseline", "record one for each set")
-KIP_BYTES = Limit(4 << 20, "bytes", "the text of a KIP", "save the section with the definitions alone")
-INPUT_BYTES = Limit(128 << 20, "bytes of input", "bytes to decode", "divide it")
+KIP_BYTES = Limit(4 << 20, "bytes", "the text of a KIP", "save only the section with the definitions")
+INPUT_BYTES = Limit(128 << 20, "bytes of input", "bytes to decode", "split it")
 EDITOR_BYTES = Limit(128 << 20, "bytes", "a message of an editor", beyond="it is skipped")
 EMPTY_ELEMENTS = Limit(64, "elements without bytes", "a message to decode", beyond="a problem of the message")
 

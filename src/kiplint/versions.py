@@ -202,7 +202,7 @@ def _explain(text: str) -> str:
     if text.lower() == "none":
         return 'is written "none"'
     if re.fullmatch(r"\+[0-9]+", text):
-        return f'has a sign in front; write "{text[1:]}+" for that version and all later ones'
+        return f'begins with a sign; write "{text[1:]}+" for that version and all later ones'
     return 'is not "N", "N-M", "N+" or "none"'
 
 

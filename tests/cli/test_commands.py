@@ -134,9 +134,9 @@ Wrong
   error[tags/gap]: """
 
 IGNORE = """\
-To ignore it in one place, write above the line or at its end:
-  // kiplint: ignore[tags/gap] and the reason
-To switch it off: --ignore tags/gap, or in kiplint.toml: ignore = ["tags/gap"]
+To ignore it in one place, add a comment above the line or at its end:
+  // kiplint: ignore[tags/gap] your reason
+To turn it off: --ignore tags/gap, or in kiplint.toml: ignore = ["tags/gap"]
 """
 
 
@@ -156,7 +156,9 @@ def test_explain_a_rule_that_is_off_and_one_with_params(tmp_path: Path) -> None:
         "syntax/block-comment  (off unless selected)\n"
     )
     out = kiplint("explain", "kip-1313/frozen-rpc", cwd=tmp_path).out
-    table = out.split('Parameters, to be changed under [rules."kip-1313/frozen-rpc".params]:\n')[1].split("\n\n")[0]
+    table = out.split('Parameters, set in kiplint.toml under [rules."kip-1313/frozen-rpc".params]:\n')[1].split("\n\n")[
+        0
+    ]
     assert tomllib.loads(table) == {"frozen": {"SaslHandshake": "0-1"}, "headers": {"request": 1, "response": 0}}
 
 
@@ -164,10 +166,10 @@ def test_explain_a_rule_that_is_off_and_one_with_params(tmp_path: Path) -> None:
     ("name", "problem"),
     [
         ("tags/gpa", "no rule matches tags/gpa; did you mean tags/gap?"),
-        ("duplicate", "duplicate means several rules; explain one of them: structs/duplicate, tags/duplicate"),
+        ("duplicate", "duplicate matches several rules; name one of them: structs/duplicate, tags/duplicate"),
         ("kip-78", None),
         ("zzzzz", "no rule matches zzzzz; see `kiplint rules`"),
-        ("kip-78/*", "kip-78/* means several rules; explain one of them: kip-78/cluster-id, kip-78/request-unchanged"),
+        ("kip-78/*", "kip-78/* matches several rules; name one of them: kip-78/cluster-id, kip-78/request-unchanged"),
     ],
 )
 def test_what_cannot_be_explained(tmp_path: Path, name: str, problem: str | None) -> None:
@@ -176,7 +178,7 @@ def test_what_cannot_be_explained(tmp_path: Path, name: str, problem: str | None
     if problem:
         assert result.err == f"error: {problem}\n"
     else:
-        assert result.err.startswith(f"error: {name} means several rules; explain one of them: {name}/")
+        assert result.err.startswith(f"error: {name} matches several rules; name one of them: {name}/")
 
 
 def test_every_rule_can_be_explained() -> None:

@@ -131,7 +131,7 @@ def test_everything_excluded_is_nothing_to_check(here: Path) -> None:
         ("ignore = ['tags/gapp']", "1: no rule matches tags/gapp; did you mean tags/gap?"),
         ('\n[severity]\ntagz = "error"', "3: no rule matches tagz; did you mean tags?"),
         ("\n[rules.'tags/gapp'.params]\nx = 1", "2: no rule matches tags/gapp; did you mean tags/gap?"),
-        ("[rules.'tags'.params]\nx = 1", "1: params belong to one rule, not to tags"),
+        ("[rules.'tags'.params]\nx = 1", "1: params must be set for one rule, not for tags"),
         ("[rules.'tags/gap'.params]\nx = 1", "2: tags/gap has no parameter x; it has none"),
     ],
 )

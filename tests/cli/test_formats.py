@@ -74,10 +74,10 @@ def test_to_several_places(here: Path) -> None:
     [
         (
             ["json", "text"],
-            "only one format can go to standard output; write others to files, as in json=kiplint.json",
+            "only one format can go to standard output; write the others to files, for example json=kiplint.json",
         ),
         (["jsn"], "there is no format jsn; did you mean json?"),
-        (["json="], "--output-format json=: no file after the equals sign"),
+        (["json="], "--output-format json=: the file name after = is missing"),
         (["json=missing/a.json"], "cannot write missing/a.json: No such file or directory"),
         (["json=set"], "cannot write set: Is a directory"),
     ],

@@ -75,7 +75,7 @@ def test_a_working_directory_that_is_gone(tmp_path: Path) -> None:
     result = subprocess.run(
         ["sh", "-c", line], cwd=tmp_path / "gone", env=environment(), capture_output=True, timeout=600, check=False
     )
-    text = b"error: the working directory is gone: it was removed, or moved elsewhere\n"
+    text = b"error: the working directory no longer exists\n"
     assert (result.returncode, result.stdout, result.stderr) == (2, b"", text)
 
 

@@ -49,7 +49,7 @@ def count_findings(here: Path) -> int:
 @pytest.fixture
 def folder(here: Path) -> Path:
     """The same with all of it recorded."""
-    assert run(here, "--update-baseline") == (0, "", "known.json holds 200 findings: 200 new, 0 dropped\n")
+    assert run(here, "--update-baseline") == (0, "", "known.json has 200 findings: 200 new, 0 removed\n")
     assert count_findings(here) == 200
     return here
 
@@ -65,18 +65,18 @@ def test_one_new_finding_is_reported_alone(folder: Path) -> None:
 
 def test_one_fixed_finding_is_stale(folder: Path) -> None:
     write(folder, "b", *fields(99))
-    text = "warning: known.json: stale findings: 1 of 200; --update-baseline drops them\n"
+    text = "warning: known.json: stale findings: 1 of 200; --update-baseline removes them\n"
     assert run(folder) == (0, "", text)
     assert run(folder, "--fail-on", "info") == (0, "", text)
     assert count_findings(folder) == 200
     write(folder, "b", *fields(60))
-    assert run(folder).err == "warning: known.json: stale findings: 40 of 200; --update-baseline drops them\n"
+    assert run(folder).err == "warning: known.json: stale findings: 40 of 200; --update-baseline removes them\n"
 
 
 def test_an_update_drops_fixed_entries_and_adds_nothing(folder: Path) -> None:
     write(folder, "b", *fields(99), *fields(2, first=200))
     result = run(folder, "--update-baseline")
-    assert (result.code, result.err) == (1, "known.json holds 199 findings: 0 new, 1 dropped\n")
+    assert (result.code, result.err) == (1, "known.json has 199 findings: 0 new, 1 removed\n")
     assert re.findall(r"Field\d+", result.out) == ["Field200", "Field201"]
     assert count_findings(folder) == 199
 
@@ -89,7 +89,7 @@ def test_a_single_file_is_not_blamed_for_the_others(folder: Path) -> None:
     assert run(folder, sets=("b",)) == (0, "", "")
     assert "stale findings: 1 of 200;" in run(folder, sets=(".",)).err
     result = run(folder, "--update-baseline", sets=("b",))
-    assert result == (0, "", "known.json holds 200 findings: 0 new, 0 dropped\n")
+    assert result == (0, "", "known.json has 200 findings: 0 new, 0 removed\n")
 
 
 def test_a_directory_that_is_gone_is_stale(folder: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_directory_that_is_gone_is_stale(folder: Path) -> None:
         file.unlink()
     (folder / "b").rmdir()
     assert "stale findings: 100 of 200;" in run(folder, sets=("a",)).err
-    assert run(folder, "--update-baseline", sets=("a",)).err == "known.json holds 100 findings: 0 new, 100 dropped\n"
+    assert run(folder, "--update-baseline", sets=("a",)).err == "known.json has 100 findings: 0 new, 100 removed\n"
 
 
 def test_a_file_that_cannot_be_read_is_not_fixed(folder: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_file_that_cannot_be_read_is_not_fixed(folder: Path) -> None:
     file.write_bytes(whole.replace(b'"apiKey": 1,', b'"apiKey": 1'))
     result = run(folder, "--select", "syntax", "--update-baseline")
     assert result.out.startswith("b/BRequest.json:4:13: error syntax/invalid-json ")
-    assert result.err == "known.json holds 200 findings: 0 new, 0 dropped\n"
+    assert result.err == "known.json has 200 findings: 0 new, 0 removed\n"
     file.write_bytes(whole)
     assert run(folder) == (0, "", "")
 
@@ -121,16 +121,16 @@ def test_the_configuration_may_name_it(folder: Path) -> None:
     assert (result.code, result.out.count("\n"), result.err.splitlines()[0]) == (
         1,
         1,
-        "warning: known.json: stale findings: 1 of 200; --update-baseline drops them",
+        "warning: known.json: stale findings: 1 of 200; --update-baseline removes them",
     )
     before = (folder / "known.json").read_bytes()
     output = kiplint(*words, "--update-baseline", cwd=folder).err
     assert output == (
-        f"error: cannot write the baseline known.json: it is outside {folder}/conf; name it by --baseline to allow that\n"
+        f"error: cannot write the baseline known.json: it is outside {folder}/conf; name it with --baseline to allow that\n"
     )
     assert (folder / "known.json").read_bytes() == before
     (folder / ".git").mkdir()  # the configuration and the baseline are in one work tree now
-    assert kiplint(*words, "--update-baseline", cwd=folder).err == "known.json holds 199 findings: 0 new, 1 dropped\n"
+    assert kiplint(*words, "--update-baseline", cwd=folder).err == "known.json has 199 findings: 0 new, 1 removed\n"
     (folder / "kiplint.toml").write_text('baseline = "known.json"\n')
     assert kiplint("check", "a", "b", "--all", cwd=folder).out.count(RULE) == 1
     assert kiplint("check", "a", "b", "--all", "--isolated", cwd=folder).out.count(RULE) == 200
@@ -138,9 +138,9 @@ def test_the_configuration_may_name_it(folder: Path) -> None:
 
 def test_revisions_are_known_by_their_names(here: Path) -> None:
     make_repository(here, {})
-    assert run(here, "--update-baseline", sets=("HEAD:a",)).err == "known.json holds 100 findings: 100 new, 0 dropped\n"
+    assert run(here, "--update-baseline", sets=("HEAD:a",)).err == "known.json has 100 findings: 100 new, 0 removed\n"
     assert run(here, sets=("HEAD:a",)) == (0, "", "")
-    assert "0 dropped" in run(here, "--update-baseline", sets=("a",)).err
+    assert "0 removed" in run(here, "--update-baseline", sets=("a",)).err
 
 
 def test_the_document_has_what_is_stale(folder: Path) -> None:
@@ -162,7 +162,7 @@ def test_the_document_has_what_is_stale(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "there is no baseline known.json; to record the present findings, add --update-baseline"),
+        ((), "there is no baseline known.json; to record the current findings, add --update-baseline"),
         (("--baseline", "a"), "cannot read the baseline a: Is a directory"),
         (
             ("--baseline", "a/ARequest.json"),
@@ -177,7 +177,7 @@ def test_the_document_has_what_is_stale(folder: Path) -> None:
 def test_mistakes(here: Path, words: tuple[str, ...], message: str) -> None:
     assert run(here, *words) == (2, "", f"error: {message}\n")
     result = kiplint("check", "a", "--update-baseline", cwd=here)
-    assert result == (2, "", "error: --update-baseline writes a baseline: name it by --baseline FILE\n")
+    assert result == (2, "", "error: --update-baseline requires a baseline; name it with --baseline FILE\n")
     assert sorted(path.name for path in here.iterdir()) == ["a", "b"]
 
 

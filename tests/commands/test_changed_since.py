@@ -100,7 +100,7 @@ def test_without_a_repository(tmp_path: Path) -> None:
     (tmp_path / "XRequest.json").write_bytes(OLD)
     result = kiplint("check", ".", "--changed-since", "HEAD", cwd=tmp_path)
     assert result.code == 2
-    assert "needs a git repository" in result.err
+    assert "requires a git repository" in result.err
 
 
 def test_since_is_the_same_option(repository: Path) -> None:

@@ -269,7 +269,7 @@ def test_infos_are_listed_when_asked(tmp_path: Path) -> None:
     ("words", "problem"),
     [
         (["--select", "tags/gpa"], "no rule matches tags/gpa; did you mean tags/gap?"),
-        (["--severity", "tags"], "--severity takes RULE=LEVEL, such as style/about-missing=error, not tags"),
+        (["--severity", "tags"], "--severity tags: expected RULE=LEVEL, such as style/about-missing=error"),
         (["--config", "missing.toml"], "cannot read the configuration missing.toml: No such file or directory"),
     ],
 )

@@ -47,12 +47,15 @@ def test_a_body_in_hexadecimal_digits_or_in_binary(tmp_path: Path, data: bytes, 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], "decode takes MESSAGE@VERSION, or JSON lines with --input-format jsonl"),
-        (["MetadataRequest", "body"], "MetadataRequest is not MESSAGE@VERSION, such as MetadataRequest@12"),
+        ([], "decode needs MESSAGE@VERSION, or JSON lines with --input-format jsonl"),
+        (["MetadataRequest", "body"], "MetadataRequest is not of the form MESSAGE@VERSION, such as MetadataRequest@12"),
         (["MetadataRequst@1", "body"], "no set has MetadataRequst; did you mean MetadataRequest?"),
         (["MetadataRequest@1", "nowhere"], "cannot read nowhere: No such file or directory"),
         (["MetadataRequest@1", "odd"], "odd: not pairs of hexadecimal digits"),
-        (["--input-format", "jsonl", "a", "b"], "--input-format jsonl takes a file alone: each line has its message"),
+        (
+            ["--input-format", "jsonl", "a", "b"],
+            "--input-format jsonl takes only a file, because each line names its message",
+        ),
     ],
 )
 def test_what_cannot_be_understood(tmp_path: Path, words: list[str], expected: str) -> None:
@@ -87,7 +90,7 @@ def test_lines_answer_in_order(tmp_path: Path) -> None:
     assert (fallback["version"], fallback["value"]["errorCode"], fallback["problems"]) == (0, 35, [])
 
 
-BODY_OR_FRAME = 'a body has "message" and "version", a frame "direction", "api_key" and "api_version"'
+BODY_OR_FRAME = 'a body needs "message" and "version"; a frame needs "direction", "api_key" and "api_version"'
 
 
 UNKNOWN_RESPONSE = "no set has MetadataResponse 99; the versions are 0-13"

@@ -60,7 +60,7 @@ def test_text() -> None:
     result = diff("old", "new", "--isolated", cwd=LAYOUT)
     changes, _, verdict = result.out.removesuffix("\n").rpartition("\n")
     assert f"{changes}\n" == (ROOT / "tests/snapshots/compat/layout-changed.txt").read_text("utf-8")
-    assert verdict.startswith("new against old: ")
+    assert verdict.startswith("new compared with old: ")
     assert (result.code, result.err) == (1, "")
 
 
@@ -106,11 +106,11 @@ def test_markdown() -> None:
     table, proof = result.out.split("\nProof, by example messages:\n\n")
     assert (result.code, result.err) == (1, "")
     assert table == (
-        "### new against old: 1 change breaks wire.\n"
+        "### new compared with old: 1 change breaks wire.\n"
         "\n"
         f"- {CHANGE['message']} (wire)\n"
         "\n"
-        'For the first: run `kiplint migrate bump ListMoves`, then give BytesLeft "versions": "1+".\n'
+        'To fix the first: run `kiplint migrate bump ListMoves`, then give BytesLeft "versions": "1+".\n'
         "\n"
         "| severity | breaks | rule | place | what |\n"
         "| --- | --- | --- | --- | --- |\n"
@@ -300,4 +300,4 @@ def test_changes_of_some_messages(tmp_path: Path) -> None:
     document = json.loads(diff("old", "new", "--message", "Y*", "--output-format", "json", cwd=tmp_path).out)
     assert document["summary"]["messages"] == 1
     error = diff("old", "new", "--message", "YRecrd", cwd=tmp_path).err
-    assert error == "error: --message YRecrd: neither of the two has such a message; did you mean YRecord?\n"
+    assert error == "error: --message YRecrd: neither set has such a message; did you mean YRecord?\n"

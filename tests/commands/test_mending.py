@@ -69,7 +69,7 @@ def test_remaining_findings_are_reported_and_unsafe_fixes_need_an_option(here: P
     assert (result.code, result.out) == (0, "")
     assert (here / "XData.json").read_bytes() == CLEAN
     result = kiplint("check", "--unsafe-fixes", cwd=here)
-    assert (result.code, result.err) == (2, "error: --unsafe-fixes goes with --fix or --diff\n")
+    assert (result.code, result.err) == (2, "error: --unsafe-fixes requires --fix or --diff\n")
 
 
 def test_the_effects_of_unsafe_fixes_are_listed(tmp_path: Path) -> None:
@@ -172,8 +172,8 @@ def test_in_a_checkout_only_what_differs_from_head_is_fixed(
         (("migrate", "kip-1313", "nothing"), "no such file or directory: nothing"),
         (("migrate", "kip-1313", ".", "--only", "Fetsch"), "there is no RPC Fetsch"),
         (("migrate", "bump", "Nothing"), "there is no RPC Nothing"),
-        (("migrate", "kip-1313", ".", "--only", ""), "--only names no RPC; leave the option out to change all RPCs"),
-        (("migrate", "kip-1313", "XData.json"), "there are no RPCs: name the directory that has"),
+        (("migrate", "kip-1313", ".", "--only", ""), "--only names no RPC; omit the option to change all RPCs"),
+        (("migrate", "kip-1313", "XData.json"), "there are no RPCs; name the directory with"),
     ],
 )
 def test_what_cannot_be_changed_is_refused(here: Path, words: tuple[str, ...], said_of_it: str) -> None:
@@ -311,7 +311,7 @@ def test_a_migration_that_is_killed_leaves_old_or_new_bytes_and_is_finished(brok
 
 def test_a_patch_is_no_report(here: Path) -> None:
     result = kiplint("check", "--diff", "--output-format", "sarif", cwd=here)
-    text = "error: --diff prints a patch, and no report: leave --output-format out\n"
+    text = "error: --diff prints a patch instead of a report; remove --output-format\n"
     assert result == (2, "", text)
 
 

@@ -26,7 +26,7 @@ def test_text(repo: Path) -> None:
         "  1    Fetch        0-3     2-3  0-3  2-3     3        1, 0",
         "  2    ListOffsets  0       -    0    -       -                 not offered by B1",
         "  18   ApiVersions  0       0    0    0       0        1, 0",
-        "  headers: of request and response; +id where the request carries ClientInstanceId",
+        "  headers: request and response; +id if the request header carries ClientInstanceId",
     ]
 
 
@@ -87,7 +87,7 @@ def test_brokers_in_a_file(repo: Path, tmp_path: Path) -> None:
     result = run(repo, "kip-35", "client", "B2", tmp_path / "brokers.txt")
     assert (result.code, result.err) == (
         2,
-        "warning: b2:9092 is left out: org.apache.kafka.common.errors.DisconnectException\n",
+        "warning: b2:9092 is skipped: org.apache.kafka.common.errors.DisconnectException\n",
     )
     assert "\n  key  RPC          client  B2   b1:9092  usable  version  headers\n" in result.out
     assert "\n  1    Fetch        0-3     0-3  2-9      2-3     3        1, 0\n" in result.out
@@ -106,8 +106,8 @@ def test_brokers_in_standard_input(repo: Path) -> None:
     [
         (["client"], "Missing argument 'BROKER...'."),
         (["client", "nowhere"], "no such file or directory: nowhere"),
-        (["client", "-"], "standard input has no broker with its versions"),
-        (["client", "../../../README.md"], "README.md has no broker with its versions"),
+        (["client", "-"], "standard input lists no broker versions"),
+        (["client", "../../../README.md"], "README.md lists no broker versions"),
     ],
 )
 def test_what_is_no_broker(repo: Path, words: list[str], says: str) -> None:

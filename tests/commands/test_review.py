@@ -148,7 +148,7 @@ def test_one_entry_for_a_cause(checkout: Path) -> None:
 def test_unsafe_fixes_are_left_to_check(checkout: Path) -> None:
     write(checkout, things(OLD, SIZE | TAGGED | {"versions": "0-4"}))
     step = "`kiplint check --changed-since HEAD --fix --unsafe-fixes`"
-    assert review(base="HEAD").fix_hint == f"1 to fix and review with {step}."
+    assert review(base="HEAD").fix_hint == f"1 fixable with {step} (review the result)."
     names = ("check", "schemas", "--changed-since", "HEAD", "--fix", "--unsafe-fixes")
     assert kiplint(*names, cwd=checkout).code == 0
     assert entries() == []
@@ -203,13 +203,13 @@ class TestBase:
         commit(checkout, {"README.md": b"Meanwhile."})
         git(checkout, "checkout", "-q", "topic")
         base = git(checkout, "rev-parse", "--short", "1.0.0")
-        assert find_base() == (base, f"compared with {base}, where the branch left trunk")
+        assert find_base() == (base, f"compared with {base}, the merge base with trunk")
         assert entries() == [("compat/layout-changed", "wire")]
 
     def test_a_branch_without_commits_of_its_own(self, checkout: Path) -> None:
         commit(checkout, things(OLD, SIZE))
         git(checkout, "checkout", "-q", "-b", "topic")
-        assert find_base()[1].endswith(", where the branch left trunk")
+        assert find_base()[1].endswith(", the merge base with trunk")
         assert entries() == []
 
     def test_a_symbolic_name_is_resolved(self, checkout: Path) -> None:
@@ -217,7 +217,7 @@ class TestBase:
         git(checkout, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
         git(checkout, "checkout", "-q", "-b", "topic")
         commit(checkout, things(OLD, SIZE))
-        assert find_base()[1].endswith(", where the branch left origin/trunk")
+        assert find_base()[1].endswith(", the merge base with origin/trunk")
 
     def test_the_commit_before_on_the_default_branch(self, checkout: Path) -> None:
         assert find_base()[1].endswith(", the only commit")
@@ -230,11 +230,11 @@ class TestBase:
         git(checkout, "checkout", "-q", "--detach", "trunk")
         git(checkout, "merge", "-q", "--no-ff", "-m", "merge", "topic")
         monkeypatch.setenv("GITHUB_SHA", git(checkout, "rev-parse", "HEAD"))
-        assert find_base()[1].endswith(", the branch that the pull request goes into")
+        assert find_base()[1].endswith(", the target branch of the pull request")
         git(checkout.parent, "clone", "-q", "--depth=1", f"file://{checkout}", "shallow")
         monkeypatch.chdir(checkout.parent / "shallow")
         with pytest.raises(
-            UsageError, match=r"^the clone lacks the branch .* git fetch --depth=1 origin [0-9a-f]{40};"
+            UsageError, match=r"^the clone lacks the target branch .* git fetch --depth=1 origin [0-9a-f]{40};"
         ):
             find_base()
 
@@ -242,7 +242,7 @@ class TestBase:
         with pytest.raises(SourceError, match="no such revision: nowhere"):
             review(base="nowhere")
         monkeypatch.chdir(tmp_path)
-        with pytest.raises(UsageError, match="no git repository"):
+        with pytest.raises(UsageError, match="not in a git repository"):
             review()
         with pytest.raises(SourceError, match="no such file or directory: nowhere"):
             review("nowhere", base="none")
@@ -330,14 +330,18 @@ def test_the_head_is_trusted_on_request(project: Path) -> None:
     files = {"schemas/kiplint.toml": b'ignore = ["*"]'}
     assert findings_with(files, trust_head=True) == [(CONFIG_CHANGED, "warning", "schemas/kiplint.toml")]
     result = review("schemas", base="HEAD", trust_head=True)
-    assert result.findings[0].message == "the change sets other values than HEAD has, which this review trusts"
+    assert (
+        result.findings[0].message == "the change sets values that differ from those of HEAD, which this review trusts"
+    )
     assert findings_with(files, base="none") == []
 
 
 def test_a_configuration_that_is_a_link_of_the_base(checkout: Path) -> None:
     (checkout / "kiplint.toml").symlink_to("shared/lint.toml")
     commit(checkout, {"shared/lint.toml": b'[severity]\n"fields/unknown-type" = "info"\n', **things()})
-    with pytest.raises(UsageError, match=r"kiplint.toml: it is a link in HEAD, which is not followed; --trust-head"):
+    with pytest.raises(
+        UsageError, match=r"kiplint.toml: it is a symbolic link in HEAD, which is not followed; --trust-head"
+    ):
         review("schemas", base="HEAD")
 
 
@@ -360,7 +364,7 @@ def test_the_command(checkout: Path) -> None:
     assert ", compared with " in text.out.splitlines()[-1]
     clean = kiplint("review", "--base", "none", "--ignore", "fields", cwd=checkout)
     assert (clean, clean.closing) == ((0, "", ""), "2 files checked, no findings\n")
-    assert "; name one: --base REV" in kiplint("review", cwd=checkout.parent).err
+    assert "; name one with --base REV" in kiplint("review", cwd=checkout.parent).err
     assert kiplint("review", "1.0.0", cwd=checkout).err == (
-        "error: no such file or directory: 1.0.0; to compare with a revision, write --base REV\n"
+        "error: no such file or directory: 1.0.0; to compare with a revision, use --base REV\n"
     )

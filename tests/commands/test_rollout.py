@@ -71,7 +71,7 @@ def test_text_of_what_is_to_be_done_comes_first(releases: Path) -> None:
         "SaslHandshake  17   exempt   0-1   0-1       0-1: 1                "
         "frozen at versions 0-1: it never carries the client instance id\n"
         "\n"
-        "Request header 3: 1 done, 1 missing and 1 exempt.\n`kiplint migrate kip-1313 half` writes what is missing.\n",
+        "Request header 3: 1 done, 1 missing and 1 exempt.\nTo add what is missing, run `kiplint migrate kip-1313 half`.\n",
         "",
     )
 
@@ -160,7 +160,7 @@ def test_an_unreadable_definition_is_named(releases: Path) -> None:
     [
         (("missing",), "no such file or directory: missing"),
         (("old", "missing"), "no such file or directory: missing"),
-        (("old", "half", "done"), "rollout takes one set, or a base and a head, not 3 sets"),
+        (("old", "half", "done"), "rollout needs one set, or a base and a head, not 3 sets"),
     ],
 )
 def test_one_clear_line(releases: Path, words: tuple[str, ...], problem: str) -> None:

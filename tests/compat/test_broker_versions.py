@@ -56,11 +56,11 @@ def test_a_tool_from_4_0_on() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "b.txt has no broker with its versions, as kafka-broker-api-versions.sh prints them"),
-        (NEW[NEW.index("b2") :], "b.txt has no broker with its versions, as kafka-broker-api-versions.sh prints them"),
-        (OLD[:-2], "b.txt: the output of kafka-broker-api-versions.sh is cut off"),
-        (OLD.replace("0 to 11", "0-11"), "b.txt:3: not a line of kafka-broker-api-versions.sh"),
-        (OLD.replace("(1)", "(111111)"), "b.txt:3: not a line of kafka-broker-api-versions.sh"),
+        ("", "b.txt lists no broker versions, as kafka-broker-api-versions.sh prints them"),
+        (NEW[NEW.index("b2") :], "b.txt lists no broker versions, as kafka-broker-api-versions.sh prints them"),
+        (OLD[:-2], "b.txt: the output of kafka-broker-api-versions.sh is incomplete"),
+        (OLD.replace("0 to 11", "0-11"), "b.txt:3: not a line that kafka-broker-api-versions.sh prints"),
+        (OLD.replace("(1)", "(111111)"), "b.txt:3: not a line that kafka-broker-api-versions.sh prints"),
     ],
 )
 def test_what_is_no_such_output(text: str, says: str) -> None:

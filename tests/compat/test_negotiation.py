@@ -195,12 +195,12 @@ AGREED: list[tuple[Messages, list[Messages], dict[str, tuple[str, int | None, st
     (
         one("0-3"),
         [with_field("2+")],
-        {"One": ("layout-differs", 1, "versions 2-3 have other bytes for b1; the last safe version is 1")},
+        {"One": ("layout-differs", 1, "versions 2-3 are encoded differently by b1; the last safe version is 1")},
     ),
     (
         one("0-3"),
         [with_field("0+")],
-        {"One": ("layout-differs", None, "versions 0-3 have other bytes for b1, and no version is safe")},
+        {"One": ("layout-differs", None, "versions 0-3 are encoded differently by b1, and no version is safe")},
     ),
     (
         with_field("0+"),

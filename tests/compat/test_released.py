@@ -113,7 +113,7 @@ def test_a_glob_names_the_tags_with_a_version(sets: Path) -> None:
     assert find_releases(["[0-9]*"]).names == find_releases(["1.0.0"]).names == ("1.0.0",)
     assert complaint(lambda: find_releases(["v*"])) == "--released v*: no tag with a version number matches"
     assert complaint(lambda: find_releases(["none"])) == (
-        "--released none: neither a schema set, nor a revision, nor a glob of tags"
+        "--released none: not a schema set, a revision or a glob of tags"
     )
 
 
@@ -134,9 +134,9 @@ def test_every_command_takes_the_configuration_else_the_tags_else_the_base(repos
         ("rollout", "HEAD~1:", "."),
     )
     for command in commands:
-        assert notes(repository, *command) == "HEAD~1, as there are no release tags"
+        assert notes(repository, *command) == "HEAD~1, because there are no release tags"
     shell(repository, "git tag 4.1.0-rc1", "git tag latest")
-    assert {notes(repository, *command) for command in commands} == {"HEAD~1, as there are no release tags"}
+    assert {notes(repository, *command) for command in commands} == {"HEAD~1, because there are no release tags"}
     shell(repository, "git tag 4.1.0", "git tag v4.2.0 HEAD~1")
     assert {notes(repository, *command) for command in commands} == {"2 releases (v4.2.0, 4.1.0)"}
     for command in commands:

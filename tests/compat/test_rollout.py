@@ -100,7 +100,7 @@ def done_rpc(name: str = "X", key: int = 1, *fields: dict[str, Any], **others: A
             request_header("1-3", field("ClientId", "string")),
             "wrong",
             "request-header-v3",
-            "it uses header 3, but RequestHeader has to carry ClientInstanceId, a uuid in versions 3+",
+            "it uses header 3, but RequestHeader must have ClientInstanceId, a uuid in versions 3+",
         ),
     ],
 )

@@ -137,7 +137,7 @@ def test_a_configuration_names_no_file_outside_its_tree(tmp_path: Path, name: st
     (tree / "folder").symlink_to("..")
     file = str(tree / name)
     error = complaint(lambda: write_baseline(SOME, BaselineFile(file, config_folder=str(tree))))
-    assert error == f"cannot write the baseline {file}: it is outside {tree}; name it by --baseline to allow that"
+    assert error == f"cannot write the baseline {file}: it is outside {tree}; name it with --baseline to allow that"
     assert (tmp_path / "victim.json").read_bytes() == b"untouched"
     write_baseline(SOME, BaselineFile(file))
     assert (tmp_path / "victim.json").read_bytes() == render(SOME)

@@ -125,7 +125,7 @@ def test_the_published_schema() -> None:
         ("a = " + "[" * 100_000, "not TOML: values are nested too deeply"),
         ("select = " + "[" * 50_000 + "]" * 50_000, "not TOML: values are nested too deeply"),
         ("a = 1" + "0" * 5_000, "not TOML: Exceeds the limit (4300 digits) for integer string conversion"),
-        ("x" * 1_048_577, "it has more than 1 MiB; divide it"),
+        ("x" * 1_048_577, "it has more than 1 MiB; split it"),
     ],
 )
 def test_what_would_take_too_much(file: Path, text: str, expected: str) -> None:

@@ -77,7 +77,7 @@ def test_what_expressions_mean(expression: str, result: object) -> None:
     assert value(expression, TOPIC) == result
 
 
-ONE_FOR = "a comprehension has one `for` with one variable"
+ONE_FOR = "a comprehension must have one `for` with one variable"
 NESTED = "a comprehension inside another is not part of the rule language; make it a fact"
 
 
@@ -112,9 +112,9 @@ NESTED = "a comprehension inside another is not part of the rule language; make 
         ("[a for a, b in owner.fields]", ONE_FOR),
         ("[[b for b in owner.fields] for a in owner.fields]", NESTED),
         ("[a for a in owner.fields if any(b for b in owner.fields)]", NESTED),
-        ("[name for name in owner.fields]", "name is a name of its own here; call the comprehension's variable "),
-        ("[params for params in owner.fields]", "params is a name of its own here; "),
-        ("[_a for _a in owner.fields]", "_a is a name of its own here; "),
+        ("[name for name in owner.fields]", "name already has a meaning here; rename the variable of the "),
+        ("[params for params in owner.fields]", "params already has a meaning here; "),
+        ("[_a for _a in owner.fields]", "_a already has a meaning here; "),
         ("-" * 900 + "1", "it nests too deeply"),
     ],
 )
@@ -143,7 +143,7 @@ def test_a_part_that_is_not_part_of_the_language(expression: str, part: str) -> 
 
 @pytest.mark.parametrize("literal", ["1.5", "1000.0", "1j", "b'a'", "..."])
 def test_literals_that_are_refused(literal: str) -> None:
-    expected = f"{literal} is not a literal of the rule language: use text or small whole numbers"
+    expected = f"{literal} is not a literal of the rule language: use strings or small integers"
     assert refusal(literal) == expected
 
 
@@ -197,7 +197,7 @@ def test_holes(text: str, parts: list[Hole]) -> None:
 
 @pytest.mark.parametrize("text", ["a {name", "{", "a } b", "a {tag:one|many", "{name != 'a'}"])
 def test_holes_that_cannot_be_read(text: str) -> None:
-    with pytest.raises(ExpressionError, match="^cannot read the holes of "):
+    with pytest.raises(ExpressionError, match="^cannot parse the expressions in "):
         holes(text)
 
 

@@ -47,7 +47,7 @@ def test_not_meant(text: str) -> None:
 @pytest.mark.parametrize(
     ("before", "comment", "detail"),
     [
-        ("", "// kiplint: ignore[a, b]", 'ignore of "a, b" gives no reason; write one after the brackets'),
+        ("", "// kiplint: ignore[a, b]", 'ignore of "a, b" gives no reason; add one after the brackets'),
         ("", "// kiplint: ignore[] b", "ignore names no rule; write ignore[RULE] and a reason"),
         ("", "// kiplint: ignore[a b", "ignore names no rule; write ignore[RULE] and a reason"),
         (
@@ -57,7 +57,7 @@ def test_not_meant(text: str) -> None:
         ),
         ("", "// kiplint:", "nothing after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"),
         ("", "/* kiplint: ignore[a] b */", "ignore in a block comment; write it after //"),
-        ("{", "// kiplint: ignore-file[a] b", "ignore-file after the definition begins; write it at the top"),
+        ("{", "// kiplint: ignore-file[a] b", "ignore-file after the start of the definition; move it to the top"),
         ("{\n}\n", "// kiplint: ignore[a] b", "ignore at the end of the file, where nothing follows it"),
     ],
 )

@@ -32,23 +32,23 @@ def request(*fields: dict[str, Any]) -> Message:
 @pytest.mark.parametrize(
     ("required", "properties", "unmet"),
     [
-        ({"type": "int16"}, {}, ("A has to be int16, not string", "type")),
-        ({"type": "[]"}, {}, ("A has to be an array, not string", "type")),
+        ({"type": "int16"}, {}, ("A must be int16, not string", "type")),
+        ({"type": "[]"}, {}, ("A must be an array, not string", "type")),
         ({"type": "[]"}, {"type": "[]string"}, None),
-        ({"versions": "2+"}, {}, ("A has to be there in versions 2+, not in 1+", "versions")),
+        ({"versions": "2+"}, {}, ("A must be present in versions 2+, not in 1+", "versions")),
         ({"versions": "1-9"}, {}, None),
-        ({"versions": "1+"}, {"versions": "1-2"}, ("A has to be there in versions 1+, not in 1-2", "versions")),
+        ({"versions": "1+"}, {"versions": "1-2"}, ("A must be present in versions 1+, not in 1-2", "versions")),
         ({}, {"tag": 0, "taggedVersions": "2+"}, ("A must not be tagged", "taggedVersions")),
-        ({"tagged": "2+"}, {}, ("A has to be tagged in versions 2+", "taggedVersions")),
+        ({"tagged": "2+"}, {}, ("A must be tagged in versions 2+", "taggedVersions")),
         ({"nullable": "0+"}, {"nullableVersions": "1+"}, None),
-        ({"nullable": "1+"}, {}, ("A has to be nullable in versions 1+", "nullableVersions")),
+        ({"nullable": "1+"}, {}, ("A must be nullable in versions 1+", "nullableVersions")),
         ({"nullable": "none"}, {"nullableVersions": "2+"}, ("A must not be null in versions 2-3", "nullableVersions")),
-        ({"default": "x"}, {}, ("A has to have the default x", "default")),
-        ({"default": "x"}, {"default": "y"}, ("A has to have the default x, not y", "default")),
+        ({"default": "x"}, {}, ("A must have the default x", "default")),
+        ({"default": "x"}, {"default": "y"}, ("A must have the default x, not y", "default")),
         ({"default": "null"}, {"nullableVersions": "1+", "default": "null"}, None),
-        ({"ignorable": True}, {}, ("A has to be ignorable", "ignorable")),
+        ({"ignorable": True}, {}, ("A must be ignorable", "ignorable")),
         ({"ignorable": False}, {"ignorable": True}, ("A must not be ignorable", "ignorable")),
-        ({"fields": {"B": {}}}, {}, ("A has to hold a struct, not string", "type")),
+        ({"fields": {"B": {}}}, {}, ("A must be a struct, not string", "type")),
     ],
 )
 def test_one_requirement(required: dict[str, Any], properties: dict[str, Any], unmet: tuple[str, str] | None) -> None:
@@ -58,7 +58,7 @@ def test_one_requirement(required: dict[str, Any], properties: dict[str, Any], u
 
 def test_a_missing_field_is_described() -> None:
     required = {"type": "string", "versions": "1+", "nullable": "1+", "default": "null", "ignorable": True}
-    message = "XRequest has to carry A, a nullable string in versions 1+, null by default, ignorable"
+    message = "XRequest must have A, a nullable string in versions 1+, null by default, ignorable"
     assert unmet_fields(request(), {"A": required}) == [(message, "XRequest", "fields")]
 
 
@@ -66,9 +66,9 @@ def test_the_order_of_fields() -> None:
     whole = request(field("Old", versions="0"), field("A", "string", "1+"), field("B", "string", "1+"))
     assert unmet_fields(whole, {"A": {**STRING, "first": True}, "B": {**STRING, "after": "A"}}) == []
     assert unmet_fields(whole, {"B": {**STRING, "first": True}}) == [
-        ("B has to be the first field, and comes after A", "B", "name")
+        ("B must be the first field, but comes after A", "B", "name")
     ]
-    assert unmet_fields(whole, {"A": {**STRING, "after": "B"}}) == [("A has to come right after B", "A", "name")]
+    assert unmet_fields(whole, {"A": {**STRING, "after": "B"}}) == [("A must come right after B", "A", "name")]
     assert unmet_fields(whole, {"A": {**STRING, "after": "Nothing"}}) == []
 
 
@@ -78,6 +78,6 @@ def test_fields_of_structs() -> None:
     assert unmet_fields(whole, {"Rows": {"fields": [number, {"type": "int32"}]}}) == []
     assert unmet_fields(whole, {"Rows": {"fields": {"Key": number}}}) == []
     assert unmet_fields(whole, {"Rows": {"type": "[]", "fields": [number, number, number]}}) == [
-        ("Low has to be int16, not int32", "Rows.Low", "type"),
-        ("Row has to carry a field number 3, an int16 in versions 0+", "Row", "fields"),
+        ("Low must be int16, not int32", "Rows.Low", "type"),
+        ("Row must have a field number 3, an int16 in versions 0+", "Row", "fields"),
     ]

@@ -119,10 +119,10 @@ def test_params_are_laid_over_those_of_the_pack() -> None:
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        ({"least": "4"}, "the parameter least of rpc/frozen is of type int, not str"),
-        ({"on_": 1}, "the parameter on_ of rpc/frozen is of type bool, not int"),
-        ({"words": "a"}, "the parameter words of rpc/frozen is of type list, not str"),
-        ({"table": ["a"]}, "the parameter table of rpc/frozen is of type dict, not list"),
+        ({"least": "4"}, "the parameter least of rpc/frozen must be of type int, not str"),
+        ({"on_": 1}, "the parameter on_ of rpc/frozen must be of type bool, not int"),
+        ({"words": "a"}, "the parameter words of rpc/frozen must be of type list, not str"),
+        ({"table": ["a"]}, "the parameter table of rpc/frozen must be of type dict, not list"),
         ({"leest": 1}, "rpc/frozen has no parameter leest; did you mean least?"),
         ({"zzz": 1}, "rpc/frozen has no parameter zzz; it has words, least, on_, table, text"),
     ],
@@ -135,8 +135,8 @@ def test_params_that_do_not_fit(values: dict[str, Any], problem: str) -> None:
     ("name", "problem"),
     [
         ("rpc/frzen", "no rule matches rpc/frzen; did you mean rpc/frozen?"),
-        ("rpc", "params belong to one rule, not to rpc"),
-        ("rpc/*", "params belong to one rule, not to rpc/*"),
+        ("rpc", "params must be set for one rule, not for rpc"),
+        ("rpc/*", "params must be set for one rule, not for rpc/*"),
         ("tags/gap", "tags/gap has no parameter x; it has none"),
     ],
 )

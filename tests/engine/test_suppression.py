@@ -70,7 +70,7 @@ def test_the_whole_file(selector: str, expected: list[tuple[str, int]]) -> None:
 @pytest.mark.parametrize(
     ("comment", "problem"),
     [
-        (f"// kiplint: ignore[{NEGATIVE}] why", f"nothing here breaks {NEGATIVE}; drop the comment"),
+        (f"// kiplint: ignore[{NEGATIVE}] why", f"nothing here violates {NEGATIVE}; remove the comment"),
         ("// kiplint: ignore[tags/gpa] why", "no rule matches tags/gpa"),
         (f"// kiplint: ignore[tagz, {NEGATIVE}] why", "no rule matches tagz"),
         ("// kiplint: ignore[\x1b[31m] why", None),
@@ -111,6 +111,6 @@ def test_syntax_can_be_ignored_too() -> None:
 def test_too_many_selectors_with_wildcards() -> None:
     file = "".join(f"// kiplint: ignore-file[tags/*{n}, {GAP}] known\n" for n in range(DEFINITION_GLOBS + 1))
     assert rules_and_lines(file=file)[0] == ("style/malformed-ignore", DEFINITION_GLOBS + 1)
-    assert "over 1,000 selectors with wildcards in one file; name the rules" in [
+    assert "more than 1,000 selectors with wildcards in one file; name the rules" in [
         finding.message for finding in check({"X.json": (file + "{}").encode()})
     ]

@@ -46,7 +46,7 @@ def test_ranges_that_cannot_be_read() -> None:
         {**wrong, "flexibleVersions": "f"}, validVersions="+1", flexibleVersions="x" * 50, commonStructs=[struct]
     )
     assert [(problem.kind, problem.pointer, problem.detail) for problem in range_problems(request)] == [
-        ("invalid-range", "/validVersions", '"+1" has a sign in front; write "1+" for that version and all later ones'),
+        ("invalid-range", "/validVersions", '"+1" begins with a sign; write "1+" for that version and all later ones'),
         ("invalid-range", "/flexibleVersions", f'"{"x" * 40}" is not "N", "N-M", "N+" or "none"'),
         ("invalid-range", "/commonStructs/0/versions", '"s" is not "N", "N-M", "N+" or "none"'),
         ("invalid-range", "/fields/0/versions", '"a" is not "N", "N-M", "N+" or "none"'),
@@ -89,7 +89,7 @@ def test_optional_ranges(name: str, text: str, expected: str | None, problem: st
         (" ", "3+", "3+", ""),
         ("", None, "none", "is empty"),
         ("", "x", "none", "is empty"),
-        ("+1", None, "0-5", 'has a sign in front; write "1+" for that version and all later ones'),
+        ("+1", None, "0-5", 'begins with a sign; write "1+" for that version and all later ones'),
     ],
 )
 def test_versions_of_a_field(text: str, tagged: str | None, versions: str, problem: str) -> None:

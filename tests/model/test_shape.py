@@ -67,17 +67,17 @@ def test_coerced_values(name: str, value: object, result: object) -> None:
 @pytest.mark.parametrize(
     ("properties", "pointer", "detail", "result"),
     [
-        ({"ignorable": "yes"}, "ignorable", '"ignorable" is true or false, not a string', None),
-        ({"ignorable": 1.5}, "ignorable", '"ignorable" is true or false, not 1.5', None),
-        ({"tag": "a"}, "tag", '"tag" is a whole number in range, not a string', None),
-        ({"tag": 2**31}, "tag", '"tag" is a whole number in range, not 2147483648', None),
-        ({"tag": True}, "tag", '"tag" is a whole number in range, not true', None),
-        ({"about": ["a"]}, "about", '"about" is a string, not a list', None),
-        ({"default": []}, "default", '"default" is a string, a number, a boolean or null, not a list', None),
-        ({"fields": "a"}, "fields", '"fields" is a list of objects, not a string', None),
-        ({"fields": [1]}, "fields/0", '"fields" is a list of objects, not 1', []),
-        ({"fields": [field(), None]}, "fields/1", '"fields" is a list of objects, not null', [field()]),
-        ({"name": None}, "name", '"name" is a string, not null', "Unnamed"),
+        ({"ignorable": "yes"}, "ignorable", '"ignorable" must be true or false, not a string', None),
+        ({"ignorable": 1.5}, "ignorable", '"ignorable" must be true or false, not 1.5', None),
+        ({"tag": "a"}, "tag", '"tag" must be an integer in range, not a string', None),
+        ({"tag": 2**31}, "tag", '"tag" must be an integer in range, not 2147483648', None),
+        ({"tag": True}, "tag", '"tag" must be an integer in range, not true', None),
+        ({"about": ["a"]}, "about", '"about" must be a string, not a list', None),
+        ({"default": []}, "default", '"default" must be a string, a number, a boolean or null, not a list', None),
+        ({"fields": "a"}, "fields", '"fields" must be a list of objects, not a string', None),
+        ({"fields": [1]}, "fields/0", '"fields" must be a list of objects, not 1', []),
+        ({"fields": [field(), None]}, "fields/1", '"fields" must be a list of objects, not null', [field()]),
+        ({"name": None}, "name", '"name" must be a string, not null', "Unnamed"),
     ],
 )
 def test_wrong_types(properties: dict[str, Any], pointer: str, detail: str, result: object) -> None:
@@ -89,10 +89,20 @@ def test_wrong_types(properties: dict[str, Any], pointer: str, detail: str, resu
 @pytest.mark.parametrize(
     ("properties", "pointer", "detail", "result"),
     [
-        ({"commonStructs": ["S"]}, "/commonStructs/0", '"commonStructs" is a list of objects, not a string', []),
-        ({"listeners": ["broker", {}]}, "/listeners/1", '"listeners" is a list of strings, not an object', ["broker"]),
-        ({"listeners": ["broker", True]}, "/listeners/1", '"listeners" is a list of strings, not true', ["broker"]),
-        ({"headerVersions": {"0+": []}}, "/headerVersions/0+", '"0+" is a string, not a list', {}),
+        ({"commonStructs": ["S"]}, "/commonStructs/0", '"commonStructs" must be a list of objects, not a string', []),
+        (
+            {"listeners": ["broker", {}]},
+            "/listeners/1",
+            '"listeners" must be a list of strings, not an object',
+            ["broker"],
+        ),
+        (
+            {"listeners": ["broker", True]},
+            "/listeners/1",
+            '"listeners" must be a list of strings, not true',
+            ["broker"],
+        ),
+        ({"headerVersions": {"0+": []}}, "/headerVersions/0+", '"0+" must be a string, not a list', {}),
     ],
 )
 def test_wrong_types_in_a_message(properties: dict[str, Any], pointer: str, detail: str, result: object) -> None:

@@ -50,7 +50,7 @@ def test_integers(name: str, text: str, verdict: str) -> None:
     [
         ("int16", "a", "is not an int16: write decimal digits, or 0x and hexadecimal digits"),
         ("int16", "010", "is read as 10, but Java reads a leading zero as octal"),
-        ("int16", "0x-1", "is not a Java literal: the sign stands after 0x"),
+        ("int16", "0x-1", "is not a Java literal: the sign comes after 0x"),
         ("uint32", "0xffffffff", "is -1 in Java, which reads it as an int"),
         ("uint32", "0x7fffffff", ""),
         ("float64", "1e400", "is too large for a double in Java, so the generated code does not compile"),

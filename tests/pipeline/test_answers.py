@@ -56,19 +56,19 @@ def test_the_page_of_the_report(lake: Path, capsys: pytest.CaptureFixture[str]) 
     report.command(lake=str(lake), output_format="html")
     page = capsys.readouterr().out
     assert "Open findings of sample main" in page
-    assert "Errors in time" in page
+    assert "Errors over time" in page
 
 
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ((blame.command, {"subject": "Nothing"}), "no message and no rule is called Nothing"),
+        ((blame.command, {"subject": "Nothing"}), "no message or rule is named Nothing"),
         ((forks.command, {"fork": "nothing"}), "the lake has no fork nothing"),
         ((matrix.command, {"client": "1.0.0"}), "matrix takes no release, or two"),
         ((matrix.command, {"client": "1.0.0", "broker": "9"}), "the lake has no release 9"),
         ((query.command, {"sql": "DROP TABLE spans"}), "a query is one SELECT"),
-        ((query.command, {"sql": "SELECT nothing FROM spans"}), "the query fails: "),
-        ((query.command, {"sql": "SELECT * FROM read_csv('/etc/passwd')"}), "the query fails: "),
+        ((query.command, {"sql": "SELECT nothing FROM spans"}), "the query failed: "),
+        ((query.command, {"sql": "SELECT * FROM read_csv('/etc/passwd')"}), "the query failed: "),
     ],
 )
 def test_mistakes(command: tuple[Callable[..., int], dict[str, str]], message: str, lake: Path) -> None:
@@ -79,7 +79,7 @@ def test_mistakes(command: tuple[Callable[..., int], dict[str, str]], message: s
 
 def test_no_lake(tmp_path: Path) -> None:
     result = kiplint("pipeline", "report", str(tmp_path), cwd=ROOT)
-    assert (result.code, result.err) == (2, f"error: {tmp_path} is no lake: `kiplint pipeline run` makes it\n")
+    assert (result.code, result.err) == (2, f"error: {tmp_path} is not a lake; `kiplint pipeline run` creates it\n")
 
 
 def test_the_readme_shows_what_blame_prints(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -171,7 +171,7 @@ def test_a_source_that_is_dropped(copy: Path, whole: Content, run_lake: Run) -> 
         (["x=/nowhere"], {}, "no such file or directory: /nowhere"),
         ([], {}, "nothing to read: name a source"),
         (["x=fixtures/sets", "x=fixtures/sets"], {}, "two sources are called x"),
-        (["x=fixtures/sets"], {"upstream": "y"}, "--upstream y is none of the sources"),
+        (["x=fixtures/sets"], {"upstream": "y"}, "--upstream y is not one of the sources"),
     ],
 )
 def test_mistakes(sources: list[str], others: dict[str, Any], message: str, run_lake: Run, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_summary_that_is_too_long_is_cut_between_lines() -> None:
     assert SUMMARY_LIMIT - 1000 < len(text.encode()) <= SUMMARY_LIMIT
     rows = text.splitlines()
     assert rows[6].endswith("| the worst |")
-    assert rows[-1] == f"{20_001 - len(rows) + 6 + 2:,} more lines left out: a job summary holds 1 MiB."
+    assert rows[-1] == f"{20_001 - len(rows) + 6 + 2:,} more lines omitted: a job summary has at most 1 MiB."
     assert all(row.endswith(" |") for row in rows[4:-2])
 
 

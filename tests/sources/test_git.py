@@ -132,7 +132,7 @@ def test_no_repository_no_commits_and_no_git(elsewhere: Path, monkeypatch: pytes
 
 def test_shallow_clone(kafka: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--depth=1", "--no-tags", kafka.as_uri(), "shallow")
-    line = "no such revision: 7.7; the clone is shallow, and `git fetch --unshallow --tags` gets the rest"
+    line = "no such revision: 7.7; the clone is shallow; run `git fetch --unshallow --tags`"
     assert error("7.7:", repository=str(tmp_path / "shallow")) == line
 
 

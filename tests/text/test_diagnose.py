@@ -128,5 +128,5 @@ def test_duplicates_are_harmless_if_no_reader_could_be_misled(text: str, harmles
 def test_merge_conflict(text: str, is_conflict: bool) -> None:
     result = diagnose(text.encode())
     details = [problem.detail.partition(";")[0] for problem in result.problems]
-    assert (details == ["a merge conflict that was not resolved"]) == is_conflict
+    assert (details == ["an unresolved merge conflict"]) == is_conflict
     assert result.value is MISSING

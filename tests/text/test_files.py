@@ -36,7 +36,7 @@ REASONS = {
     "loop": "Too many levels of symbolic links",
     "dangling": "No such file or directory",
     "device": "it is not a file",
-    "nul\0": "there can be no file of that name",
+    "nul\0": "the file name is not valid",
     "": "No such file or directory",
 }
 

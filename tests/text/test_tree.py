@@ -50,16 +50,16 @@ def test_invalid_json(text: str, detail: str, pointer: str, at: str) -> None:
 
 NUMBERS = ("+5.", "-0x1F", "NaN")
 STRINGS = ('"\\x41"', '"\\0"', '"it\\\'s"', '"b\\\r\nc"')
-IN_SINGLE = "a string in single quotes; write it in double quotes"
-OTHER_STRING = "a string with escapes of JSON5; write those of JSON"
-BLOCK = "a block comment; other readers of these files know only // comments"
-HERE = 'the property "a" is here already, on line 1'
+IN_SINGLE = "a string in single quotes; use double quotes"
+OTHER_STRING = "a string with JSON5 escapes; use JSON escapes"
+BLOCK = "a block comment; other readers of these files support only // comments"
+HERE = 'the property "a" is already defined on line 1'
 OTHERS = [
     ("{'a': 1}", ("json5-only", IN_SINGLE, "/a", "'a'")),
     ("{a: 1}", ("json5-only", "the property name 'a' is not in quotes; write it in double quotes", "/a", "a")),
     *((f"[{number}]", ("json5-only", f"'{number}' is not a JSON value{VALUES}", "/0", number)) for number in NUMBERS),
     *((f"[{text}]", ("json5-only", OTHER_STRING, "/0", text)) for text in STRINGS),
-    ("[\u00a0]", ("json5-only", "white space that JSON does not have; write a plain space", "", "\u00a0")),
+    ("[\u00a0]", ("json5-only", "a whitespace character that JSON does not allow; use a plain space", "", "\u00a0")),
     ("[[1, 2,]]", ("trailing-comma", "a comma after the last element; remove it", "/0/1", ",")),
     ('{"a": 1,}', ("trailing-comma", "a comma after the last property; remove it", "/a", ",")),
     ('{"a": 1, "\\u0061": 3, "b": 4}', ("duplicate-key", HERE, "/a", '"\\u0061"')),
@@ -78,7 +78,7 @@ def test_what_a_reader_can_pass_over(text: str, problem: tuple[str, str, str, st
 
 def test_depth() -> None:
     assert problems_in("[" * DEFINITION_LEVELS + "]" * DEFINITION_LEVELS) == []
-    detail = f"more than {DEFINITION_LEVELS} objects and arrays inside one another"
+    detail = f"objects and arrays nested more than {DEFINITION_LEVELS} levels deep"
     deep = "[" * DEFINITION_LEVELS + "[1, {}], [2]" + "]" * DEFINITION_LEVELS
     assert problems_in(deep) == [("too-deep", detail, "/0" * DEFINITION_LEVELS, "[")]
     assert problems_in("[" * 9999) == [("too-deep", detail, "/0" * DEFINITION_LEVELS, "[")]

@@ -21,7 +21,7 @@ def severities(values: Iterable[str] | None) -> dict[str, str]:
     for value in comma_parts(values or ()):
         rule, equals, severity = value.partition("=")
         if not equals:
-            raise UsageError(f"--severity takes RULE=LEVEL, such as style/about-missing=error, not {value}")
+            raise UsageError(f"--severity {value}: expected RULE=LEVEL, such as style/about-missing=error")
         severity_by_rule[rule] = severity
     return severity_by_rule
 
@@ -29,30 +29,30 @@ def severities(values: Iterable[str] | None) -> dict[str, str]:
 # What is checked, and by which rules
 
 ConfigOption = Annotated[
-    str | None, typer.Option(metavar="FILE", help="The configuration file; no other is searched for.")
+    str | None, typer.Option(metavar="FILE", help="The configuration file to read, instead of the nearest one.")
 ]
-IsolatedOption = Annotated[bool, typer.Option("--isolated", help="Read no configuration.")]
+IsolatedOption = Annotated[bool, typer.Option("--isolated", help="Ignore all configuration files.")]
 SelectOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="RULES", help="Run only these: a rule, a pack, a glob, default or all. Repeatable."),
+    typer.Option(metavar="RULES", help="The rules to run: a rule, a pack, a glob, default or all. Repeatable."),
 ]
 IgnoreOption = Annotated[
-    list[str] | None, typer.Option(metavar="RULES", help="Do not run these, even if they are selected. Repeatable.")
+    list[str] | None, typer.Option(metavar="RULES", help="The rules not to run, even if they are selected. Repeatable.")
 ]
 SeverityOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="RULE=LEVEL", help="Change a severity: error, warning, info or off. Repeatable."),
+    typer.Option(metavar="RULE=LEVEL", help="Set the severity of a rule: error, warning, info or off. Repeatable."),
 ]
 RepositoryOption = Annotated[
-    str | None, typer.Option("--repo", metavar="REPO", help="The repository of REV:path, a directory or a bundle.")
+    str | None, typer.Option("--repo", metavar="REPO", help="The git repository of REV:path: a directory or a bundle.")
 ]
 ReleasedOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="GLOB|REV|SET",
-        help="A release: a glob of tags, a revision, or a set. A version counts as released when one has it. "
+        help="A release: a glob of git tags, a revision or a set. A version is released if a release has it. "
         "Repeatable.",
-        show_default="the configuration's, in review else the tags of releases, else the base",
+        show_default="the configuration's; in review, release tags; otherwise the base",
     ),
 ]
 
@@ -63,25 +63,25 @@ def _format_option(formats: Iterable[str]) -> Any:
     """The option --output-format of a command that has these formats."""
     return typer.Option(
         metavar="FORMAT[=FILE]",
-        help=f"The format of the report ({', '.join(formats)}), and the file that it goes to. Repeatable.",
+        help=f"The format of the report ({', '.join(formats)}), optionally with a file. Repeatable.",
         show_default="text",
     )
 
 
 ReportFormatOption = Annotated[list[str] | None, _format_option(FORMATS)]
 PageFormatOption = Annotated[list[str] | None, _format_option(PAGE_FORMATS)]
-FormOption = Annotated[Literal["text", "json"], typer.Option(help="The format of the result.")]
+FormOption = Annotated[Literal["text", "json"], typer.Option(help="The output format.")]
 FailOnOption = Annotated[
     Literal["error", "warning", "info", "never"] | None,
-    typer.Option(help="The lowest severity that makes the exit code 1.", show_default="error"),
+    typer.Option(help="The lowest severity that causes exit code 1.", show_default="error"),
 ]
 BreaksOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WHAT",
-        help="What a change must break to make the exit code 1. Repeatable.",
+        help="What a change must break to cause exit code 1. Repeatable.",
         show_default="wire,storage",
     ),
 ]
 
-LakeArgument = Annotated[str, typer.Argument(metavar="LAKE", help="The directory that `pipeline run` wrote to.")]
+LakeArgument = Annotated[str, typer.Argument(metavar="LAKE", help="The directory that `pipeline run` writes to.")]

@@ -44,10 +44,12 @@ def parse_outputs(values: Sequence[str], formats: Collection[str] = FORMATS) -> 
             hint = did_you_mean(name, formats) or f": there are {', '.join(formats)}"
             raise UsageError(f"there is no format {name}{hint}")
         if equals and not file:
-            raise UsageError(f"--output-format {value}: no file after the equals sign")
+            raise UsageError(f"--output-format {value}: the file name after = is missing")
         outputs.append(Output(name, file or None))
     if [output.file for output in outputs].count(None) > 1:
-        raise UsageError("only one format can go to standard output; write others to files, as in json=kiplint.json")
+        raise UsageError(
+            "only one format can go to standard output; write the others to files, for example json=kiplint.json"
+        )
     return outputs
 
 

@@ -121,7 +121,7 @@ def run(command: Callable[[], int]) -> NoReturn:
         if isinstance(error, BrokenPipeError):
             leave(BROKEN_PIPE)
         if isinstance(error, FileNotFoundError) and not error.filename:
-            fail("the working directory is gone: it was removed, or moved elsewhere")
+            fail("the working directory no longer exists")
         fail(f"{error.filename or 'standard output'}: {error.strerror}")
     except Exception as error:
         if os.environ.get("KIPLINT_DEBUG"):

@@ -196,7 +196,7 @@ class _ValueReader:
 
     @property
     def _remaining_in_words(self) -> str:
-        return f"{self.remaining} are left" if self.remaining else "none is left"
+        return f"{self.remaining} {'is' if self.remaining == 1 else 'are'} left" if self.remaining else "none is left"
 
     def take(self, size: int) -> bytes:
         """The next `size` bytes, which must be there."""
@@ -231,7 +231,7 @@ class _ValueReader:
                 self.note("varint-overlong", start, f"{what} is {value}, written in {index + 1} bytes", path)
             if is_last and value <= 0xFFFFFFFF:
                 return value
-        raise self.stop("varint-too-large", start, f"{what} is a varint above 32 bits", path)
+        raise self.stop("varint-too-large", start, f"{what} is a varint of more than 32 bits", path)
 
     def length(self, compact: bool, nullable: bool, kind: str, what: str, path: str) -> int | None:
         """Read a length or a count, which may be more than what remains; None for null.
@@ -245,7 +245,7 @@ class _ValueReader:
         if size < -1:
             self.note("length-below-null", start, f"{what} is {size}, which is read as null", path)
         elif size == -1 and not nullable:
-            self.note("null-not-allowed", start, "null stands here, which this version does not allow", path)
+            self.note("null-not-allowed", start, "the value is null, which this version does not allow", path)
         return None if size < 0 else size
 
     def body(self, body: Layout, container: Container, out: dict[str, Any], path: str) -> None:
@@ -327,7 +327,7 @@ class _ValueReader:
         if min_size == 0:
             self.empty_elements += count
         if self.empty_elements > EMPTY_ELEMENTS:
-            message = f"{what} is {count}, each without bytes; {EMPTY_ELEMENTS} are read at most"
+            message = f"{what} is {count}, each without bytes; at most {EMPTY_ELEMENTS} are read"
             raise self.stop("too-many-elements", start, message, path)
         if min_size * count > self.remaining:
             message = f"{what} is {count}, each of {min_size} or more bytes; {self.remaining} are left"
@@ -354,7 +354,7 @@ class _ValueReader:
             tag = self.varint("the tag", path)
             size = self.varint("the size of the tagged field", path)
             if tag in earlier_tags:
-                self.note("tag-duplicate", start, f"tag {tag} stands twice", path)
+                self.note("tag-duplicate", start, f"tag {tag} occurs twice", path)
             elif tag < highest_tag:
                 self.note("tag-order", start, f"tag {tag} follows tag {highest_tag}", path)
             elif tag not in slots and tag in fields_of_all_versions:
@@ -385,7 +385,7 @@ class _ValueReader:
         self.end = self.pos + size
         self.field(slot, out, path)
         if self.remaining:
-            message = f"tag {tag} has {in_bytes(size)}, its value ends {self.remaining} before that"
+            message = f"tag {tag} has {in_bytes(size)}, but its value ends {self.remaining} earlier"
             self.note("tag-size", self.pos, message, _join_path(path, key_of(slot)))
             self.pos = self.end
         self.end = end_of_section

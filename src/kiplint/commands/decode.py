@@ -52,45 +52,43 @@ def command(
         str | None,
         typer.Argument(
             metavar="[MESSAGE@VERSION|FILE]",
-            help="The message of the body and its version; with --input-format jsonl the file with the lines.",
+            help="The message and its version; with --input-format jsonl, the file with the lines.",
         ),
     ] = None,
     file: Annotated[
-        str, typer.Argument(metavar="[FILE]", help="The file with the bytes, - for standard input.")
+        str, typer.Argument(metavar="[FILE]", help="The file with the bytes, or - for standard input.")
     ] = STDIN,
     sets: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="SET",
-            help="The set with the layouts: a directory, an archive, REV: or REV:path. Repeatable: the first that has "
-            "a version counts.",
+            help="The schema set with the layouts: a directory, an archive, REV: or REV:path. Repeatable; the first "
+            "set that has the version is used.",
             show_default="the working directory",
         ),
     ] = None,
     input_format: Annotated[
         Literal["auto", "jsonl"],
         typer.Option(
-            help="The form of the input: a body, in hexadecimal digits or in binary, or a JSON object a line, with a "
-            "body or a frame."
+            help="The input format: a body in hexadecimal digits or binary, or JSON lines with one body or frame each."
         ),
     ] = "auto",
     repository: RepositoryOption = None,
-    output_format: Annotated[Literal["text", "json", "jsonl"], typer.Option(help="The format of the result.")] = "text",
+    output_format: Annotated[Literal["text", "json", "jsonl"], typer.Option(help="The output format.")] = "text",
 ) -> int:
     """Decode the bytes of a message, and report what is wrong with them.
 
-    A JSON line has a body, `message`, `version` and `hex`; or a frame without its length, `direction`, `api_key`,
-    `api_version` and `hex`. Exit codes: 0 all decoded, 1 bytes have errors, 2 something could not be read or
-    understood.
+    A JSON line is a body with `message`, `version` and `hex`, or a frame without its length with `direction`,
+    `api_key`, `api_version` and `hex`. Exit codes: 0 all decoded, 1 errors in the bytes, 2 unreadable or invalid input.
     """
     if input_format == "jsonl":
         if file != STDIN:
-            raise UsageError("--input-format jsonl takes a file alone: each line has its message")
+            raise UsageError("--input-format jsonl takes only a file, because each line names its message")
         lines = read_input(message or STDIN, INPUT_BYTES)  # the first argument is the file
         return present(decode_lines(lines, sets=sets or (".",), repository=repository), output_format)
     if message is None:
-        raise UsageError("decode takes MESSAGE@VERSION, or JSON lines with --input-format jsonl")
+        raise UsageError("decode needs MESSAGE@VERSION, or JSON lines with --input-format jsonl")
     return present(decode(message, read_body(file), sets=sets or (".",), repository=repository), output_format)
 
 
@@ -111,11 +109,11 @@ def read_body(file: str) -> bytes:
 class DecodedObject(msgspec.Struct, frozen=True):
     """A decoded frame or body."""
 
-    message: Annotated[str | None, Meta(description="Null where the message is unknown.")]
+    message: Annotated[str | None, Meta(description="Null if the message is unknown.")]
     version: int | None
     header_version: Annotated[int | None, Meta(description="Null for a body without a header.")]
     header: dict[str, Any] | None
-    value: Annotated[dict[str, Any] | None, Meta(description="Null where nothing could be decoded.")]
+    value: Annotated[dict[str, Any] | None, Meta(description="Null if nothing could be decoded.")]
     length: Annotated[int, Meta(description="In bytes.")]
     problems: tuple[ByteProblem, ...]
 
@@ -160,7 +158,7 @@ def decode(message: str, data: bytes, *, sets: Sequence[Path] = (".",), reposito
     """
     match = re.fullmatch("([^@]+)@([0-9]{1,5})", message)
     if match is None:
-        raise UsageError(f"{message} is not MESSAGE@VERSION, such as MetadataRequest@12")
+        raise UsageError(f"{message} is not of the form MESSAGE@VERSION, such as MetadataRequest@12")
     name, version = match.groups()
     decoder = _Decoder(sets, repository)
     return decoder.result([decoder.body(name, int(version), data)])
@@ -250,7 +248,7 @@ class _Decoder:
             return self.frame(line, data)
         if line.direction is None and line.message is not None and line.version is not None:
             return self.body(line.message, line.version, data)
-        reason = 'a body has "message" and "version", a frame "direction", "api_key" and "api_version"'
+        reason = 'a body needs "message" and "version"; a frame needs "direction", "api_key" and "api_version"'
         raise _DecodeError("input-invalid", reason)
 
     def body(self, name: str, version: int, data: bytes) -> DecodedObject:

@@ -38,7 +38,7 @@ def command(
 ) -> int:
     """Explain a rule: what it requires and why, with examples.
 
-    Also where it comes from, its parameters, and how to ignore it.
+    Also shows its source, its parameters, and how to ignore it.
     """
     print("\n\n".join(sections(rule_of(rule), use_color(sys.stdout))))
     return CLEAN
@@ -57,7 +57,7 @@ def rule_of(name: str) -> Rule:
         check_selector(name, rules)  # raises for a name that is no pack or glob either
         named_rules = [rule for rule in rules if matches(name, rule.id)]
     ids = ", ".join(rule.id for rule in named_rules)
-    raise UsageError(f"{name} means several rules; explain one of them: {ids}")
+    raise UsageError(f"{name} matches several rules; name one of them: {ids}")
 
 
 def sections(rule: Rule, color: bool) -> list[str]:
@@ -72,14 +72,14 @@ def sections(rule: Rule, color: bool) -> list[str]:
     parts += _examples(rule, Path(shipped("fixtures"), rule.pack, rule.spec.id), color)
     if rule.params:
         values = "\n".join(printable(f"  {line}") for line in _toml(rule.params))
-        parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
+        parts.append(f'Parameters, set in kiplint.toml under [rules."{rule.id}".params]:\n{values}')
     if not rule.each and not rule.origin:  # the rule of `review`, which is in no pack
-        parts.append("`kiplint review` reports it; nothing switches it off.")
+        parts.append("`kiplint review` reports it; it cannot be turned off.")
         return parts
     parts.append(
-        "To ignore it in one place, write above the line or at its end:\n"
-        f"  // kiplint: ignore[{rule.id}] and the reason\n"
-        f'To switch it off: --ignore {rule.id}, or in kiplint.toml: ignore = ["{rule.id}"]'
+        "To ignore it in one place, add a comment above the line or at its end:\n"
+        f"  // kiplint: ignore[{rule.id}] your reason\n"
+        f'To turn it off: --ignore {rule.id}, or in kiplint.toml: ignore = ["{rule.id}"]'
     )
     return parts
 

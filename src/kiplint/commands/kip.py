@@ -55,14 +55,16 @@ Examples:
 def command(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE", help="KIPs as text or Markdown, each checked by itself; - for standard input."),
+        typer.Argument(
+            metavar="FILE", help="KIPs in plain text or Markdown, each checked on its own; - for standard input."
+        ),
     ],
     against: Annotated[
         str | None,
-        typer.Option(metavar="SET", help="The set that the KIP is about: a directory, an archive, REV: or REV:path."),
+        typer.Option(metavar="SET", help="The schema set to compare with: a directory, an archive, REV: or REV:path."),
     ] = None,
     repository: RepositoryOption = None,
-    whole: Annotated[bool, typer.Option("--all", help="List infos too.")] = False,
+    whole: Annotated[bool, typer.Option("--all", help="Also list infos.")] = False,
     select: SelectOption = None,
     ignore: IgnoreOption = None,
     severity: SeverityOption = None,
@@ -73,10 +75,10 @@ def command(
 ) -> int:
     """Check the schemas in the text of a KIP.
 
-    The definitions are the blocks of JSON in the text, which may have altered blanks and quotes. They are checked as
-    one set; the last definition of a name counts. With --against they stand in that set, in the place of its
-    definitions of these names, and what they change in it is shown as `kiplint diff` shows it: name the release that
-    the KIP changes, or the code, to see how the two differ. All positions are in the KIP.
+    The definitions are the JSON blocks in the text, whose spaces and quotes a wiki may have altered. They are checked
+    as one set; the last definition of a message counts. With --against, they replace the definitions of the same names
+    in that set, and the report shows what they change in it, as `kiplint diff` does. Name the release that the KIP
+    changes, or the code to see how the two differ. All positions are in the KIP.
     """
     return report(
         "kip",
@@ -118,7 +120,7 @@ class KipObject(msgspec.Struct, frozen=True):
 
     path: str
     definitions: tuple[DefinitionObject, ...]
-    changes: Annotated[tuple[ChangeFinding, ...], Meta(description="What they change in the set of --against.")]
+    changes: Annotated[tuple[ChangeFinding, ...], Meta(description="What they change in the set that --against names.")]
 
 
 class KipSummary(FindingsSummary, frozen=True):

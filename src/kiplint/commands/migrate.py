@@ -34,10 +34,10 @@ from kiplint.text.words import comma_parts, did_you_mean, join_words, plural
 
 COMMANDS: Final = {
     "kip-1313": "Migrate RPCs to header versions and request header 3 (KIP-1313).",
-    "bump": "Give RPCs a new version, request and response together.",
+    "bump": "Add a new version to RPCs, in request and response together.",
 }
-HELP: Final = "Write new versions of RPCs into their definitions."
-EPILOG: Final = "Begin with `kiplint migrate kip-1313 --dry-run PATH`, or `kiplint migrate bump RPC --dry-run`."
+HELP: Final = "Add new versions to the definitions of RPCs."
+EPILOG: Final = "Start with `kiplint migrate kip-1313 --dry-run PATH`, or `kiplint migrate bump RPC --dry-run`."
 EPILOGS: Final = {
     "kip-1313": """\b
 Examples:
@@ -50,8 +50,8 @@ Examples:
 }
 COLUMNS: Final = ("RPC", "", "versions", "request headers", "")
 
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Write nothing; report the changes.")]
-DiffOption = Annotated[bool, typer.Option("--diff", help="Write nothing; print the changes as a patch.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Report the changes without writing them.")]
+DiffOption = Annotated[bool, typer.Option("--diff", help="Print the changes as a patch without writing them.")]
 
 
 def kip_1313(
@@ -59,7 +59,7 @@ def kip_1313(
         list[str],
         typer.Argument(
             metavar="PATH",
-            help="Directories (with all below), or files; the request and response of an RPC change together.",
+            help="Directories (searched recursively) or files; the request and response of an RPC change together.",
         ),
     ],
     only: Annotated[
@@ -74,7 +74,9 @@ def kip_1313(
     ] = False,
     only_declare: Annotated[
         bool,
-        typer.Option("--only-declare", help="Add headerVersions as flexibleVersions implies them, and no new version."),
+        typer.Option(
+            "--only-declare", help="Only add headerVersions, derived from flexibleVersions, without new versions."
+        ),
     ] = False,
     dry_run: DryRunOption = False,
     diff: DiffOption = False,
@@ -106,12 +108,14 @@ def bump(
     unstable: Annotated[
         bool, typer.Option("--unstable", help="Mark the new version as unstable: it may still change.")
     ] = False,
-    new_version: Annotated[bool, typer.Option("--new-version", help="Add a version after an unstable one.")] = False,
+    new_version: Annotated[
+        bool, typer.Option("--new-version", help="Add a version even if the latest version is unstable.")
+    ] = False,
     note: Annotated[
         str,
         typer.Option(
             metavar="TEXT",
-            help="The comment on the version, after its number.",
+            help="The comment on the new version, without its number.",
             show_default="is the same as version N",
         ),
     ] = "",
@@ -119,7 +123,7 @@ def bump(
     diff: DiffOption = False,
     output_format: FormOption = "text",
 ) -> int:
-    """Give RPCs a new version, request and response together.
+    """Add a new version to RPCs, in request and response together.
 
     validVersions, headerVersions and the comment get the new version, and ranges that end with the latest version
     include it. After an unstable version, which may still change, a new one is added only with --new-version. What
@@ -206,7 +210,7 @@ def migrate_kip_1313(
     written, and SourceError for what cannot be opened.
     """
     if only and not comma_parts(only):
-        raise UsageError("--only names no RPC; leave the option out to change all RPCs")
+        raise UsageError("--only names no RPC; omit the option to change all RPCs")
     only = comma_parts(only)
     telemetry_names = {rpc_of(message_name) for message_name in MESSAGES_WITH_ID}
 
@@ -285,7 +289,9 @@ def _migrate(
         if rpc_of(name) not in found_rpc_names:
             raise UsageError(f"there is no RPC {name}{did_you_mean(rpc_of(name), found_rpc_names)}")
     if not found_rpc_names and not unparsable:
-        raise UsageError("there are no RPCs: name the directory that has the requests and responses, or some of them")
+        raise UsageError(
+            "there are no RPCs; name the directory with the requests and responses, or some of these files"
+        )
     status: Status = "findings" if any(row.state == "left" for row in rows) else "ok"
     result = MigrationResult(
         files=tuple(files),
@@ -314,7 +320,7 @@ def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
 
     lines = table(COLUMNS, table_rows, color, width)
     if note_lines:
-        lines += ["", title("To look at", color), *note_lines]
+        lines += ["", title("To review", color), *note_lines]
     if lines:
         lines.append("")
     counts = Counter(row.state for row in result.rows)

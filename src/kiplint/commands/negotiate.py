@@ -31,8 +31,8 @@ Examples:
   kiplint negotiate client/ broker1/ broker2/
   kafka-broker-api-versions.sh --bootstrap-server b1:9092 | kiplint negotiate client/ -
 
-Exit codes: 0 all can be used, 1 an RPC of both sides has no common version or would be refused, 2 something could not \
-be read or understood."""
+Exit codes: 0 all RPCs can be used, 1 an RPC of both sides has no common version or would be rejected, \
+2 unreadable or invalid input."""
 
 
 def command(
@@ -44,24 +44,26 @@ def command(
         list[str],
         typer.Argument(
             metavar="BROKER...",
-            help="The schema set of each broker, or the saved output of kafka-broker-api-versions.sh, - for standard "
+            help="The schema set of each broker, or the saved output of kafka-broker-api-versions.sh; - for standard "
             "input.",
         ),
     ],
     repository: RepositoryOption = None,
-    unstable: Annotated[bool, typer.Option("--unstable", help="Client and brokers use unstable versions too.")] = False,
+    unstable: Annotated[
+        bool, typer.Option("--unstable", help="Let the client and the brokers also use unstable versions.")
+    ] = False,
     output_format: FormOption = "text",
 ) -> int:
     """Report which versions a client and its brokers agree on.
 
-    First the ApiVersions exchange that begins a connection (KIP-35, KIP-511, KIP-1242), then for each RPC the
-    versions that client and all brokers share in the same bytes, the version chosen, and the headers. Reports which
-    RPCs a KIP-1313 broker would refuse. Versions that clients leave to brokers do not count.
+    The report begins with the ApiVersions exchange of the connection (KIP-35, KIP-511, KIP-1242). For each RPC, it
+    shows the versions that the client and all brokers encode identically, the version chosen, and the headers. It also
+    shows which RPCs a KIP-1313 broker would reject. Versions that only brokers use among themselves do not count.
 
-    A broker in KRaft mode offers the RPCs whose listeners name broker, one in ZooKeeper mode those that name
-    zkBroker; and those without listeners, as before 2.8, as far as the release enables them. The mode of a set with
-    both listeners is KRaft from 3.3 on, else ZooKeeper. Brokers of kafka-broker-api-versions.sh are assumed to have the
-    client's layouts.
+    A broker in KRaft mode offers the RPCs with the listener broker, and a broker in ZooKeeper mode those with zkBroker.
+    RPCs without listeners, as before 2.8, are offered if the release enables them. The mode of a set with both
+    listeners is KRaft from 3.3 on, otherwise ZooKeeper. Brokers from kafka-broker-api-versions.sh are assumed to have
+    the client's layouts.
     """
     result = negotiate(client, *brokers, unstable=unstable, repository=repository)
     return present(result, output_format)
@@ -103,7 +105,7 @@ def negotiate(
     for mistakes in the arguments and SourceError for what cannot be opened.
     """
     if not brokers:
-        raise UsageError("negotiate takes a client and at least one broker")
+        raise UsageError("negotiate needs a client and at least one broker")
     client_tree = load_rpcs(client, repository)
     broker_trees: list[Tree] = []
     broker_sets: list[tuple[str, SchemaSet]] = []
@@ -115,7 +117,7 @@ def negotiate(
             text = read_input(name, TEXT_BYTES).decode(errors="replace")
             offers, errors = read_broker_versions("standard input" if name == STDIN else name, text)
             broker_sets += [(address, offered_set(rpcs, client_tree.main)) for address, rpcs in offers.items()]
-            notes += [f"warning: {address} is left out: {error}" for address, error in errors.items()]
+            notes += [f"warning: {address} is skipped: {error}" for address, error in errors.items()]
         else:
             broker_tree = load_rpcs(name, repository)
             broker_trees.append(broker_tree)
@@ -143,7 +145,7 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     head = ("key", "RPC", "client", *brokers, "version", "headers", "")
     sorted_rows = sorted(negotiation.rpcs, key=lambda row: not row.in_trouble)
     cells = [_cells(row, has_usable=has_usable) for row in sorted_rows]
-    legend = "  headers: of request and response; +id where the request carries ClientInstanceId"
+    legend = "  headers: request and response; +id if the request header carries ClientInstanceId"
     if cells:
         lines = table(head, cells, color, width)
         sections.append([title("All RPCs", color), *lines, *fold(legend, width, color, DIM)])

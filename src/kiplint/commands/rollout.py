@@ -38,7 +38,7 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="[BASE] HEAD",
-            help="The release before, if any, and the set to look at.",
+            help="The base, if any, and the set to report on.",
             show_default="the working directory",
         ),
     ] = None,
@@ -69,7 +69,7 @@ class RolloutDocument(msgspec.Struct, frozen=True):
     version: Literal[1]
     header: Annotated[int, Meta(ge=1, description="The request header that every RPC should have.")]
     rpcs: Annotated[tuple[RolloutRow, ...], Meta(description="By name.")]
-    summary: Annotated[dict[Adoption, int], Meta(description="How many RPCs there are of each status.")]
+    summary: Annotated[dict[Adoption, int], Meta(description="The number of RPCs of each status.")]
 
 
 class RolloutResult(Report, frozen=True, kw_only=True):
@@ -96,7 +96,7 @@ class RolloutResult(Report, frozen=True, kw_only=True):
         if header == 3 and any(row.status == "missing" for row in rows):
             head = self.sets[0]
             directory = head if os.path.isdir(head) else "PATH"
-            step = f"`kiplint migrate kip-1313 {directory}` writes what is missing."
+            step = f"To add what is missing, run `kiplint migrate kip-1313 {directory}`."
         return Verdict.of(in_words(rows, header), wrong, step)
 
 
@@ -110,7 +110,7 @@ def rollout(
     """
     *base_names, head_name = [os.fspath(name) for name in sets] or ["."]
     if len(base_names) > 1:
-        raise UsageError(f"rollout takes one set, or a base and a head, not {len(sets)} sets")
+        raise UsageError(f"rollout needs one set, or a base and a head, not {len(sets)} sets")
     base_name = base_names[0] if base_names else ""
     configuration = configure(head_name)
     head = load(head_name, repository, configuration.keeps)

@@ -22,7 +22,7 @@ Example:
 def command(
     selectors: Annotated[
         list[str] | None,
-        typer.Argument(metavar="RULES", help="Only these: rules, packs or globs."),
+        typer.Argument(metavar="RULES", help="The rules to list: rules, packs or globs."),
     ] = None,
 ) -> int:
     """List the rules."""

@@ -28,13 +28,13 @@ def command(
         str,
         typer.Argument(
             metavar="NAME",
-            help="Whose schema: message, config, pack, or a command that writes JSON, such as check or diff.",
+            help="The schema to print: message, config, pack, or a command that writes JSON, such as check or diff.",
         ),
     ],
 ) -> int:
     """Print the JSON Schema of a definition or an output.
 
-    There is one of definitions (comments removed), the configuration, rule packs, and each command's JSON.
+    There are schemas for definitions (without comments), the configuration, rule packs, and the JSON of each command.
     """
     print(pretty(schema(name)))
     return CLEAN

@@ -35,19 +35,19 @@ def command(
         str,
         typer.Argument(
             metavar="MESSAGE[@VERSION]",
-            help="The message, or the RPC for its request and response, and one of its versions.",
+            help="The message, or the RPC for its request and response, optionally with a version.",
         ),
     ],
     schemas: Annotated[
         str,
-        typer.Argument(metavar="SET", help="The set of the message.", show_default="the working directory"),
+        typer.Argument(metavar="SET", help="The schema set of the message.", show_default="the working directory"),
     ] = ".",
     repository: RepositoryOption = None,
     output_format: FormOption = "text",
 ) -> int:
-    """Draw what a message puts on the wire.
+    """Show the layout of a message on the wire.
 
-    Versions with the same layout are drawn once. The last column is the size in bytes: a number, or 2+n, 4+n and
+    Versions with the same layout are shown once. The last column is the size in bytes: a number, or 2+n, 4+n and
     varint+n for a length and that many bytes.
     """
     return present(show(message, schemas, repository=repository), output_format)
@@ -55,7 +55,7 @@ def command(
 
 Tags = Annotated[
     "dict[str, FieldObject] | UnsetType",
-    Meta(description="The tagged fields by tag; left out where the version is not flexible."),
+    Meta(description="The tagged fields by tag; omitted if the version is not flexible."),
 ]
 
 
@@ -63,17 +63,18 @@ class FieldObject(msgspec.Struct, frozen=True):
     """A field as these versions put it on the wire."""
 
     name: str
-    type: Annotated[str, Meta(description="As the schema has it: `int32`, `Topic`, `[]string`, `[]Topic`.")]
+    type: Annotated[str, Meta(description="As in the schema: `int32`, `Topic`, `[]string`, `[]Topic`.")]
     encoding: Annotated[str, Meta(description="Compact or not, nullable or not, and the type, in words.")]
     bytes: Annotated[
         str,
         Meta(
-            description="A width; or `2+n`, `4+n`, `varint+n`, a length and that many bytes; or `4+`, `varint+`, a "
-            "count and the elements; `1+` a marker and a struct; empty for a struct without one."
+            description="A number; `2+n`, `4+n` or `varint+n` for a length and that many bytes; `4+` or `varint+` "
+            "for a count and the elements; `1+` for a marker and a struct; empty for a struct without a "
+            "marker."
         ),
     ]
     fields: Annotated[
-        list[FieldObject] | UnsetType, Meta(description="Of a struct, alone or as element: its fields, in order.")
+        list[FieldObject] | UnsetType, Meta(description="For a struct, or an array of structs: its fields, in order.")
     ] = UNSET
     tags: Tags = UNSET
 
@@ -84,9 +85,10 @@ class LayoutObject(msgspec.Struct, frozen=True, kw_only=True):
     versions: Annotated[str, Meta(description='As Kafka writes them: "3" or "4-9".')]
     flexible: bool
     header_version: Annotated[
-        int | None, Meta(description="The header in front of a request or response, -1 for none; null for others.")
+        int | None,
+        Meta(description="The header version of a request or response, -1 for none; null for other messages."),
     ]
-    fields: Annotated[list[FieldObject], Meta(description="The fields that are not tagged, in the order of the wire.")]
+    fields: Annotated[list[FieldObject], Meta(description="The untagged fields, in wire order.")]
     tags: Tags = UNSET
 
 

@@ -61,11 +61,11 @@ def read_broker_versions(file: str, text: str) -> tuple[dict[str, list[OfferedRp
             if lowest:  # which UNSUPPORTED does not have
                 block.append(OfferedRpc(int(api_key), name, int(lowest), int(highest or lowest)))
         elif block is not None:
-            raise UsageError(f"{file}:{number}: not a line of kafka-broker-api-versions.sh")
+            raise UsageError(f"{file}:{number}: not a line that kafka-broker-api-versions.sh prints")
     if block is not None:
-        raise UsageError(f"{file}: the output of kafka-broker-api-versions.sh is cut off")
+        raise UsageError(f"{file}: the output of kafka-broker-api-versions.sh is incomplete")
     if not rpcs_by_address:
-        raise UsageError(f"{file} has no broker with its versions, as kafka-broker-api-versions.sh prints them")
+        raise UsageError(f"{file} lists no broker versions, as kafka-broker-api-versions.sh prints them")
     return rpcs_by_address, errors_by_address
 
 

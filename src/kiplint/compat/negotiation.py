@@ -55,10 +55,15 @@ class Exchange(msgspec.Struct, frozen=True):
     used: Annotated[int | None, Meta(description="The version that the connection uses, null without one.")] = None
     request_header: Annotated[int | None, Meta(description="The request header version of `used`.")] = None
     response_header: Annotated[int | None, Meta(description="Always 0 (KIP-511), null without `used`.")] = None
-    client_software: Annotated[bool, Meta(description="ClientSoftwareName and -Version are sent (KIP-511).")] = False
-    cluster_id: Annotated[bool, Meta(description="ClusterId can be sent (KIP-1242).")] = False
-    node_id: Annotated[bool, Meta(description="NodeId can be sent (KIP-1242).")] = False
-    checked: Annotated[bool, Meta(description="It began with request header 3: all must have it (KIP-1313).")] = False
+    client_software: Annotated[
+        bool, Meta(description="Whether ClientSoftwareName and ClientSoftwareVersion are sent (KIP-511).")
+    ] = False
+    cluster_id: Annotated[bool, Meta(description="Whether Whether ClusterId can be sent (KIP-1242).")] = False
+    node_id: Annotated[bool, Meta(description="Whether Whether NodeId can be sent (KIP-1242).")] = False
+    checked: Annotated[
+        bool,
+        Meta(description="Whether it began with request header 3, which all requests must then have (KIP-1313)."),
+    ] = False
     notes: Annotated[tuple[str, ...], Meta(description="Notes on the exchange.")] = ()
 
 
@@ -66,13 +71,13 @@ class Agreement(msgspec.Struct, frozen=True):
     """One RPC with one broker."""
 
     broker: str
-    versions: Annotated[str | None, Meta(description="The versions that the broker offers; null when it offers none.")]
-    chosen: Annotated[int | None, Meta(description="The highest version that both have in the same bytes.")] = None
+    versions: Annotated[str | None, Meta(description="The versions that the broker offers; null if it offers none.")]
+    chosen: Annotated[int | None, Meta(description="The highest version that both encode identically.")] = None
     request_header: int | None = None
     response_header: int | None = None
     status: Outcome = "agreed"
-    deprecated: Annotated[bool, Meta(description="A side has `chosen` among its deprecatedVersions.")] = False
-    differing: Annotated[str, Meta(description="The versions that both have, in other bytes; empty for none.")] = ""
+    deprecated: Annotated[bool, Meta(description="Whether a side deprecates `chosen`.")] = False
+    differing: Annotated[str, Meta(description="The versions that the two encode differently; empty for none.")] = ""
 
 
 class RpcRow(msgspec.Struct, frozen=True):
@@ -81,16 +86,20 @@ class RpcRow(msgspec.Struct, frozen=True):
     name: str
     api_key: int
     status: Outcome
-    client: Annotated[str | None, Meta(description="The client's versions, null when it has no such RPC.")]
-    usable: Annotated[str | None, Meta(description="What all sides share, null when one lacks the RPC.")]
+    client: Annotated[str | None, Meta(description="The client's versions; null if it does not have the RPC.")]
+    usable: Annotated[
+        str | None, Meta(description="The versions that all sides share; null if one does not have the RPC.")
+    ]
     chosen: Annotated[int | None, Meta(description="The highest usable version.")]
     request_header: int | None
     response_header: int | None
-    instance_id: Annotated[bool, Meta(description="The request header carries ClientInstanceId (KIP-1313).")]
-    deprecated: Annotated[bool, Meta(description="A side declares a chosen version deprecated (KIP-35, KIP-896).")]
-    message: Annotated[str, Meta(description="A note; empty when the RPC is agreed and there is nothing to add.")]
+    instance_id: Annotated[bool, Meta(description="Whether the request header carries ClientInstanceId (KIP-1313).")]
+    deprecated: Annotated[bool, Meta(description="Whether a side deprecates a chosen version (KIP-35, KIP-896).")]
+    message: Annotated[str, Meta(description="A note; empty if the RPC is agreed and there is nothing to add.")]
     brokers: Annotated[tuple[Agreement, ...], Meta(description="Broker by broker, in the order given.")]
-    between_nodes: Annotated[bool, Meta(description="Only brokers and controllers send it to each other.")] = False
+    between_nodes: Annotated[bool, Meta(description="Whether only brokers and controllers send it, to each other.")] = (
+        False
+    )
 
     @property
     def in_trouble(self) -> bool:
@@ -115,7 +124,7 @@ class Negotiation(msgspec.Struct, frozen=True):
     brokers: tuple[str, ...]
     exchanges: tuple[Exchange, ...]
     rpcs: tuple[RpcRow, ...]
-    summary: Annotated[dict[str, int], Meta(description="The number of RPCs, in all, by status, and between nodes.")]
+    summary: Annotated[dict[str, int], Meta(description="The number of RPCs: in total, by status, and between nodes.")]
 
     @property
     def in_trouble(self) -> bool:
@@ -452,7 +461,7 @@ def _differing_bytes(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
         api_key = ours.request.api_key
         return f"API key {api_key} is {ours.name} for the client and {theirs.name} for {agreement.broker}"
     is_single = agreement.differing.isdecimal()
-    versions = f"version {agreement.differing} has" if is_single else f"versions {agreement.differing} have"
+    versions = f"version {agreement.differing} is" if is_single else f"versions {agreement.differing} are"
     common = ours.versions_with_same_bytes(theirs)
     safe = f"; the last safe version is {common.highest}" if common else ", and no version is safe"
-    return f"{versions} other bytes for {agreement.broker}{safe}"
+    return f"{versions} encoded differently by {agreement.broker}{safe}"

@@ -37,9 +37,9 @@ class Proof(msgspec.Struct, frozen=True):
     offset: Annotated[int, Meta(ge=0, description="The first byte that the two sides read differently.")]
     field: Annotated[str, Meta(description="The field that the writer puts there; empty for none.")]
     wrote: Annotated[Any, Meta(description="The value that the writer puts there.")]
-    read_as: Annotated[str, Meta(description="The field that the reader takes it for; empty for none.")]
-    read: Annotated[Any, Meta(description="The value that the reader takes it for, or why it refuses.")]
-    rule: Annotated[str | None, Meta(description="The rule that a refusing reader names.")] = None
+    read_as: Annotated[str, Meta(description="The field that the reader reads instead; empty for none.")]
+    read: Annotated[Any, Meta(description="The value that the reader gets, or why it fails.")]
+    rule: Annotated[str | None, Meta(description="The rule of the problem, if the reader fails.")] = None
 
 
 class Difference(NamedTuple):
@@ -265,14 +265,14 @@ MOST_CHARACTERS_SHOWN: Final = 30
 
 
 def sentence(proof: Proof) -> str:
-    """A proof in words: `old writes version 0 as 0001; new takes errorCode 1 at byte 0 for count 1`."""
+    """A proof in words: `old writes version 0 as 0001; new reads errorCode 1 at byte 0 as count 1`."""
     data = proof.hex if len(proof.hex) <= 2 * MOST_BYTES_SHOWN else proof.hex[: 2 * MOST_BYTES_SHOWN] + "..."
     if proof.outcome == "refused":
-        outcome = f"refuses at byte {proof.offset}, {printable(str(proof.read))}"
+        outcome = f"fails at byte {proof.offset}: {printable(str(proof.read))}"
     else:
-        wrote = f"{proof.field} {_shown_value(proof.wrote)}" if proof.field else "nothing there"
-        read = f"{proof.read_as} {_shown_value(proof.read)}" if proof.read_as else "nothing"
-        outcome = f"takes {wrote} at byte {proof.offset} for {read}"
+        wrote = f"{proof.field} {_shown_value(proof.wrote)} at byte {proof.offset}" if proof.field else "no field"
+        read = f"{proof.read_as} {_shown_value(proof.read)}"
+        outcome = f"reads {wrote} as {read}" if proof.read_as else f"ignores {wrote}"
     return f"{proof.writer} writes version {proof.version} as {data or 'no bytes'}; {proof.reader} {outcome}"
 
 

@@ -264,7 +264,7 @@ def releases_note(releases: Releases | None, base: Path) -> tuple[str, ...]:
     if releases:
         names = f"{plural(len(releases.names), 'release')} ({first_of(releases.names, 5)})"
         return (f"released: the versions in {names}",)
-    return (f"released: the versions in {revision}, as there are no release tags",) if revision else ()
+    return (f"released: the versions in {revision}, because there are no release tags",) if revision else ()
 
 
 def _revision(base: Path) -> str:
@@ -315,7 +315,7 @@ def _names(patterns: Iterable[str], repository: str | None, subject: str) -> lis
         elif is_revision(pattern, repository):
             names.append(f"{pattern}:")
         else:
-            raise UsageError(f"{subject} {pattern}: neither a schema set, nor a revision, nor a glob of tags")
+            raise UsageError(f"{subject} {pattern}: not a schema set, a revision or a glob of tags")
     keys = {name: version_key(name.removesuffix(":")) for name in names}
     without_number = [name for name, (numbers, *_) in keys.items() if not numbers]
     with_number = [name for name, (numbers, *_) in keys.items() if numbers]

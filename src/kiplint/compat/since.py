@@ -116,7 +116,7 @@ def sources_in(
     Raises the errors of `read_base`; `subject` begins their messages, except for an unknown revision.
     """
     if not top:
-        raise SourceError(f"{subject} needs a git repository around the working directory")
+        raise SourceError(f"{subject} requires a git repository around the working directory")
     if is_unborn(revision, repository):
         return
     if not is_revision(revision, repository):

@@ -41,7 +41,7 @@ class BaselineEntry(msgspec.Struct, frozen=True):
 class StaleEntry(BaselineEntry, frozen=True):
     """An entry of the baseline that records more findings than there still are."""
 
-    left: Annotated[int, Meta(ge=0, description="How many of them are still there.")]
+    left: Annotated[int, Meta(ge=0, description="How many of them still occur.")]
 
 
 class Baseline(msgspec.Struct, frozen=True):
@@ -115,7 +115,7 @@ def apply_baseline(
         return BaselineResult(unrecorded_findings, stale=(), notes=(note,))
     warning = (
         f"warning: {printable(file.path)}: stale findings: {dropped:,} of {baseline.total:,}; "
-        "--update-baseline drops them"
+        "--update-baseline removes them"
     )
     return BaselineResult(unrecorded_findings, stale, (warning,) if stale else ())
 
@@ -198,7 +198,7 @@ def read_baseline(file: BaselineFile) -> Baseline | None:
     except FileNotFoundError:
         if file.is_updated:
             return None
-        text = f"there is no baseline {file.path}; to record the present findings, add --update-baseline"
+        text = f"there is no baseline {file.path}; to record the current findings, add --update-baseline"
         raise UsageError(text) from None
     except OSError as error:
         raise UsageError(f"cannot read the baseline {file.path}: {error.strerror}") from None
@@ -211,7 +211,7 @@ def write_baseline(baseline: Baseline, file: BaselineFile) -> None:
         if file.config_folder is not None:
             tree = work_tree_of(file.config_folder) or file.config_folder
             if not target.startswith(os.path.join(os.path.realpath(tree), "")):
-                text = f"it is outside {tree}; name it by --baseline to allow that"
+                text = f"it is outside {tree}; name it with --baseline to allow that"
                 raise UsageError(f"cannot write the baseline {file.path}: {text}")
         replace_file(target, _leading_comments(target) + render(baseline))
     except OSError as error:
@@ -252,4 +252,4 @@ def _is_covered(recorded_path: str, checked_paths: Iterable[str], folder: str) -
 
 def _update_note(path: str, baseline: Baseline, new: int, dropped: int) -> str:
     """The note about a baseline that was written, and how many findings it has more and less than before."""
-    return f"{printable(path)} holds {plural(baseline.total, 'finding')}: {new:,} new, {dropped:,} dropped"
+    return f"{printable(path)} has {plural(baseline.total, 'finding')}: {new:,} new, {dropped:,} removed"

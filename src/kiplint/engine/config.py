@@ -38,14 +38,18 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
     select: Annotated[list[str], Meta(description='The rules to run: "default", "all", packs, rules, globs.')] = (
         msgspec.field(default_factory=lambda: ["default"])
     )
-    ignore: Annotated[list[str], Meta(description="Rules not to run, whatever is selected.")] = []
+    ignore: Annotated[list[str], Meta(description="Rules not to run, even if they are selected.")] = []
     fail_on: Annotated[FailOn, Meta(description="The lowest severity that makes the run fail.")] = "error"
     rule_packs: Annotated[list[str], Meta(description="Your own rule packs: files in JSON or JSON5.")] = []
     baseline: Annotated[str, Meta(description="A file of known findings, which a check does not report.")] = ""
     exclude: Annotated[list[str], Meta(description="Globs of files to skip, relative to this file.")] = []
     released: Annotated[
         list[str],
-        Meta(description="The releases: globs of tags, revisions or sets. Without any, the base is released."),
+        Meta(
+            description=(
+                "The releases: globs of git tags, revisions or sets. Without any, the base counts as released."
+            )
+        ),
     ] = []
     severity: Annotated[dict[str, Level], Meta(description="Severity by rule, pack or glob.")] = {}
     rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.")] = {}

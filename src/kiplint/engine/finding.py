@@ -76,7 +76,8 @@ class Fix(msgspec.Struct, frozen=True, omit_defaults=True):
     ]
     edits: tuple[Edit, ...]
     changes: Annotated[
-        str, Meta(description="What an `unsafe` fix changes beside the text, such as the Java class; else left out.")
+        str,
+        Meta(description="What an `unsafe` fix changes besides the text, such as the Java class; otherwise omitted."),
     ] = ""
 
 
@@ -89,23 +90,23 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     path: Annotated[str, Meta(description="The file, relative to the working directory when below it.")]
     line: Annotated[int, Meta(ge=1, description="1-based.")]
     column: Annotated[int, Meta(ge=1, description="1-based, in characters.")]
-    end_line: Annotated[int, Meta(ge=1, description="The last line of the place.")]
-    end_column: Annotated[int, Meta(ge=1, description="Exclusive: the first column after the place.")]
-    pointer: Annotated[str, Meta(description="The JSON pointer (RFC 6901) of the place.")]
-    message_name: Annotated[str, Meta(description="The message, empty when its name could not be read.")]
+    end_line: Annotated[int, Meta(ge=1, description="The last line of the location.")]
+    end_column: Annotated[int, Meta(ge=1, description="Exclusive: the first column after the location.")]
+    pointer: Annotated[str, Meta(description="The JSON pointer (RFC 6901) of the location.")]
+    message_name: Annotated[str, Meta(description="The message; empty if its name could not be read.")]
     source: Annotated[str, Meta(description="Where the rule comes from, such as a KIP.")]
-    fingerprint: Annotated[str, Meta(description="The same while rule, message and field are the same.")]
+    fingerprint: Annotated[str, Meta(description="Stays the same as long as the rule, the message and the field do.")]
     fixable: Annotated[bool, Meta(description="Whether there is a `fix`; a safe one makes nothing worse.")]
-    url: Annotated[str, Meta(description="Where the rule is documented; left out for a user's own rules.")] = ""
-    fix: Annotated[Fix | None, Meta(description="The fix; left out where there is none.")] = None
+    url: Annotated[str, Meta(description="Where the rule is documented; omitted for custom rules.")] = ""
+    fix: Annotated[Fix | None, Meta(description="The fix; omitted if there is none.")] = None
     instead: Annotated[
         str,
         Meta(
             description='What to write, as JSON: a value for the property that is pointed to; `"property": value` '
-            "for the nearest object that can have it; an object for a field that is missing; left out for nothing."
+            "for the nearest object that can have it; an object for a missing field; omitted if there is none."
         ),
     ] = ""
-    help: Annotated[str, Meta(description="What to do: an edit or a command; left out for nothing.")] = ""
+    help: Annotated[str, Meta(description="What to do: an edit or a command; omitted if there is none.")] = ""
     place: Annotated[str, Meta(description="The pointer with names for indexes; left out for the whole message.")] = ""
 
     @property

@@ -102,20 +102,22 @@ def join(items: Iterable[object]) -> str:
 
 
 FUNCTIONS: dict[str, Function] = {
-    "len": Function(len, 1, "`int`", "How many items or characters there are."),
-    "any": Function(any, 1, "`bool`", "Whether some item is true."),
+    "len": Function(len, 1, "`int`", "The number of items or characters."),
+    "any": Function(any, 1, "`bool`", "Whether any item is true."),
     "all": Function(all, 1, "`bool`", "Whether every item is true."),
     "min": Function(min, 1, "an item", "The smallest item."),
     "max": Function(max, 1, "an item", "The largest item."),
     "sorted": Function(sorted, 1, "the items", "The items in order."),
     "join": Function(join, 1, "`str`", "The items as text, with commas between them."),
-    "lower": Function(str.lower, 1, "`str`", "The text in lower case."),
-    "upper": Function(str.upper, 1, "`str`", "The text in upper case."),
+    "lower": Function(str.lower, 1, "`str`", "The text in lowercase."),
+    "upper": Function(str.upper, 1, "`str`", "The text in uppercase."),
     "quoted": Function(_quote, 1, "`str`", "The text as a JSON string, in double quotes."),
     "startswith": Function(str.startswith, 2, "`bool`", "Whether the text begins with another."),
     "endswith": Function(str.endswith, 2, "`bool`", "Whether the text ends with another."),
-    "matches": Function(fnmatchcase, 2, "`bool`", "Whether the text fits a pattern with `*`, `?` and `[...]`."),
-    "version_range": Function(VersionRange.parse, 1, "`VersionRange`", 'The range that a text such as "3+" means.'),
+    "matches": Function(fnmatchcase, 2, "`bool`", "Whether the text matches a pattern with `*`, `?` and `[...]`."),
+    "version_range": Function(
+        VersionRange.parse, 1, "`VersionRange`", 'The version range of a text such as "3+" means.'
+    ),
 }
 
 
@@ -181,12 +183,12 @@ def holes(template: str) -> list[Hole]:
     try:
         parts = list(Formatter().parse(template))
     except ValueError as error:
-        raise ExpressionError(f"cannot read the holes of {short(template)}: {error}") from None
+        raise ExpressionError(f"cannot parse the expressions in {short(template)}: {error}") from None
     for before, expression, format_spec, conversion in parts:
         words = tuple(format_spec.split("|")) if format_spec else ()
         if conversion or len(words) not in (0, 2):
             hole = f"{expression}!{conversion}" if conversion else f"{expression}:{format_spec}"
-            raise ExpressionError(f"the hole {{{short(hole)}}} wants two words, as in {{number:version|versions}}")
+            raise ExpressionError(f"{{{short(hole)}}} needs a singular and a plural, as in {{number:version|versions}}")
         result.append(Hole(before, expression, words))
     return result
 
@@ -223,7 +225,7 @@ class Expressions(ast.NodeTransformer):
         """Let later expressions use `name` for the expression `text`. Raises ExpressionError."""
         is_taken = name in self._facts or name in FUNCTIONS or name == "params"
         if is_taken or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-            raise ExpressionError(f"{name} means something else here, or is no name: choose another one")
+            raise ExpressionError(f"{name} is reserved or not a valid name; choose another one")
         self._lets[name] = self.tree(text)
 
     def tree(self, text: str) -> ast.expr:
@@ -269,7 +271,7 @@ class Expressions(ast.NodeTransformer):
         if node.value is None or isinstance(node.value, (bool, int, str)):
             return node
         text = ast.unparse(node)[:40]
-        raise ExpressionError(f"{text} is not a literal of the rule language: use text or small whole numbers")
+        raise ExpressionError(f"{text} is not a literal of the rule language: use strings or small integers")
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """Turn a fact into an attribute of `_element`, and a name of `let` into its expression; keep a variable."""
@@ -309,12 +311,12 @@ class Expressions(ast.NodeTransformer):
         """Keep a comprehension over one variable, which its conditions and its item may use."""
         loop = node.generators[0]
         if len(node.generators) > 1 or loop.is_async or not isinstance(loop.target, ast.Name):
-            raise ExpressionError("a comprehension has one `for` with one variable")
+            raise ExpressionError("a comprehension must have one `for` with one variable")
         if self._variable:
             raise ExpressionError("a comprehension inside another is not part of the rule language; make it a fact")
         name = loop.target.id
         if name in self._facts or name in self._lets or name in FUNCTIONS or name == "params" or name.startswith("_"):
-            raise ExpressionError(f"{name} is a name of its own here; call the comprehension's variable differently")
+            raise ExpressionError(f"{name} already has a meaning here; rename the variable of the comprehension")
         loop.iter = self.visit(loop.iter)
         self._variable = name
         try:
@@ -332,7 +334,7 @@ def parse(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        reason = error.msg if isinstance(error, SyntaxError) else "it nests too deeply or holds a NUL"
+        reason = error.msg if isinstance(error, SyntaxError) else "it nests too deeply or contains a NUL"
         raise ExpressionError(f"cannot read {short(text)}: {reason}") from None
 
 

@@ -63,7 +63,7 @@ def load_pack(file: str, files: Disk = DISK) -> list[Rule]:
     rule_ids: set[str] = set()
     for rule in rules:
         if rule.id in rule_ids:
-            raise UsageError(f"{file}:{_line_of(text, rule.spec.id)}: there are two rules {rule.id}")
+            raise UsageError(f"{file}:{_line_of(text, rule.spec.id)}: the rule {rule.id} is defined twice")
         rule_ids.add(rule.id)
         with warnings.catch_warnings(action="error"):  # a backslash that Python warns of is a mistake
             for key, landmark, problem in mistakes(rule):
@@ -125,16 +125,16 @@ def mistakes(rule: Rule) -> Iterator[tuple[str, str, str]]:
     spec, kind = rule.spec, rule.each
     if kind not in KINDS:
         if kind != "change":  # commands that compare sets know changes, and check the rule
-            yield "each", spec.id, "say the kind of element, here or for the whole pack"
+            yield "each", spec.id, "set the kind of element, here or for the whole pack"
         return
     names = ELEMENT_NAMES.get(kind, ())
     has_own_condition = spec.when != default_condition(kind, spec.id)
     if names and not has_own_condition and spec.id not in names:
         yield "id", spec.id, f"there is no {kind} {spec.id}{did_you_mean(spec.id, names)}"
     if not (spec.message or spec.says or spec.fields):
-        yield "message", spec.id, "a rule has a `message`, or `says`, or `fields`"
+        yield "message", spec.id, "a rule needs a `message`, `says` or `fields`"
     if spec.fix not in ("", *FIXERS) and not rule.is_shipped:
-        yield "fix", spec.fix, f"there is no fixer {spec.fix} for rules of your own; there are {' and '.join(FIXERS)}"
+        yield "fix", spec.fix, f"a custom rule cannot use the fixer {spec.fix}; it can use {' and '.join(FIXERS)}"
     for key, text, check in _checks(rule):
         try:
             if text:

@@ -35,22 +35,22 @@ class Case(_RuleObject):
     """One case of a rule with several messages; properties that it leaves out are those of the rule."""
 
     message: Annotated[str, Meta(description="What is wrong, with {expression} holes.")]
-    when: Annotated[str, Meta(description="Whether it is this case; left out in a last case for all others.")] = ""
+    when: Annotated[str, Meta(description="The condition of the case; omitted in a last case for all others.")] = ""
     instead: Annotated[str, Meta(description="What to write, with holes.")] = ""
     help: Annotated[str, Meta(description="What to do, with holes.")] = ""
     at: Annotated[str, Meta(description="The property to point to.")] = ""
-    severity: Annotated[Level | None, Meta(description="How bad the case is.")] = None
+    severity: Annotated[Level | None, Meta(description="The severity of the case.")] = None
 
 
 class FieldRequirement(_RuleObject):
     """The required properties of one field of a message; a property that is left out is not checked."""
 
     type: Annotated[str, Meta(description='The type; "[]" for an array of anything.')] = ""
-    versions: Annotated[str, Meta(description="The versions that have the field, as far as they are valid.")] = ""
+    versions: Annotated[str, Meta(description="The versions that must have the field, as far as they are valid.")] = ""
     nullable: Annotated[str, Meta(description='The versions in which it may be null; "none" for never.')] = ""
     default: Annotated[str | None, Meta(description='The default as text, "null" for null.')] = None
     tagged: Annotated[str, Meta(description='The versions in which it is tagged; "either" if open.')] = "none"
-    ignorable: Annotated[bool | None, Meta(description="Whether writers may leave it out.")] = None
+    ignorable: Annotated[bool | None, Meta(description="Whether it must be ignorable.")] = None
     first: Annotated[bool, Meta(description="Whether it comes before all other fields of its versions.")] = False
     after: Annotated[str, Meta(description="The field that comes right before it in its versions.")] = ""
     fields: Annotated[
@@ -63,14 +63,20 @@ class RuleSpec(_RuleObject):
     """What must hold for one kind of element, and the message for a violation."""
 
     id: Annotated[Word, Meta(description="The rule's name in its pack.")]
-    why: Annotated[str, Meta(description="What goes wrong when the rule is broken.")]
-    each: Annotated[Each | None, Meta(description="The kind of element that it is about; else the pack's.")] = None
+    why: Annotated[str, Meta(description="What goes wrong if the rule is violated.")]
+    each: Annotated[
+        Each | None, Meta(description="The kind of element that the rule is about; by default, the pack's.")
+    ] = None
     scope: Annotated[
         Scope | None,
-        Meta(description="Whether a definition alone decides (`file`), or also others of its set; else the pack's."),
+        Meta(
+            description=(
+                "Whether a single file decides (`file`) or also others of its set (`set`); by default, the pack's."
+            )
+        ),
     ] = None
     message: Annotated[
-        str, Meta(description="What is wrong, with {expression} holes; for problems, their detail when left out.")
+        str, Meta(description="What is wrong, with {expression} holes; for problems, their detail if omitted.")
     ] = ""
     instead: Annotated[
         str,
@@ -79,21 +85,27 @@ class RuleSpec(_RuleObject):
     help: Annotated[str, Meta(description="What to do: an edit or a command, with holes.")] = ""
     says: Annotated[
         list[Case],
-        Meta(description="Several messages; the first whose case holds is used; alone, also the expectation."),
+        Meta(
+            description=(
+                "Several messages; the first that matches is used. Without `expect`, a case that matches is a finding."
+            )
+        ),
     ] = []
     let: Annotated[
-        dict[str, str], Meta(description="Names for expressions; later expressions may use earlier names.")
+        dict[str, str], Meta(description="Names for expressions; later expressions can use earlier names.")
     ] = {}
     fields: Annotated[dict[str, FieldRequirement], Meta(description="For messages: the required fields, by name.")] = {}
     title: Annotated[str, Meta(description="The rule in a few words.")] = ""
     when: Annotated[
         str,
-        Meta(description="The elements that the rule is about; all when left out; for problems, those with its id."),
+        Meta(description="The elements that the rule applies to; by default, all; for problems, those with its id."),
     ] = ""
     expect: Annotated[str, Meta(description="What must hold for them; without it, each such element is a finding.")] = (
         ""
     )
-    at: Annotated[str, Meta(description="The property to point to, after the dots of an element if another.")] = ""
+    at: Annotated[
+        str, Meta(description="The property to point to, with the path of its element if it is another one.")
+    ] = ""
     supersedes: Annotated[
         str | list[str],
         Meta(
@@ -102,13 +114,14 @@ class RuleSpec(_RuleObject):
         ),
     ] = ""
     severity: Annotated[
-        Level, Meta(description="How serious a finding is; off if the rule runs only when selected.")
+        Level, Meta(description="The severity of a finding; off if the rule runs only when selected.")
     ] = "error"
     levels: Annotated[
-        list[ConditionalSeverity], Meta(description="Other severities for special cases; the first that holds.")
+        list[ConditionalSeverity],
+        Meta(description="Other severities for special cases; the first that matches applies."),
     ] = []
-    on: Annotated[Severity, Meta(description="For a rule that is off: its severity when switched on.")] = "warning"
-    source: Annotated[str, Meta(description="Where the rule comes from, when not the pack's source.")] = ""
+    on: Annotated[Severity, Meta(description="For a rule that is off: its severity when it is selected.")] = "warning"
+    source: Annotated[str, Meta(description="Where the rule comes from; by default, the pack's source.")] = ""
     fix: Annotated[
         str,
         Meta(
@@ -116,17 +129,21 @@ class RuleSpec(_RuleObject):
             "selected for unsafe fixes; others are made for shipped rules."
         ),
     ] = ""
-    changes: Annotated[str, Meta(description="What an unsafe fix changes beside the text, such as the Java class.")] = (
-        ""
-    )
-    params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}
+    changes: Annotated[
+        str, Meta(description="What an unsafe fix changes besides the text, such as the Java class.")
+    ] = ""
+    params: Annotated[dict[str, Any], Meta(description="Values that a configuration can override.")] = {}
     rollout: Annotated[
         Literal["", "missing", "wrong"],
-        Meta(description="The status in a `rollout` of an RPC that violates the rule; empty for rules without a say."),
+        Meta(
+            description=(
+                "The status in a `rollout` of an RPC that violates the rule; empty if the rule does not affect it."
+            )
+        ),
     ] = ""
     breaks: Annotated[Breaks | None, Meta(description="For rules about changes: what the change breaks.")] = None
     breaks_on_disk: Annotated[
-        Breaks | None, Meta(description="The same for records on disk; storage for wire, when left out.")
+        Breaks | None, Meta(description="The same for records on disk; by default, storage instead of wire.")
     ] = None
 
 

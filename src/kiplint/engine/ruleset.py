@@ -91,7 +91,7 @@ def with_params(rules: list[Rule], params: Mapping[str, Mapping[str, Any]]) -> l
     for rule_id, values in params.items():
         if rule_id not in by_id:
             check_selector(rule_id, rules)
-            raise UsageError(f"params belong to one rule, not to {rule_id}", rule_id)
+            raise UsageError(f"params must be set for one rule, not for {rule_id}", rule_id)
         rule = by_id[rule_id]
         for name, value in values.items():
             if name not in rule.params:
@@ -99,7 +99,7 @@ def with_params(rules: list[Rule], params: Mapping[str, Mapping[str, Any]]) -> l
                 raise UsageError(f"{rule.id} has no parameter {name}{hint}", name)
             actual_type, expected_type = type(value).__name__, type(rule.params[name]).__name__
             if actual_type != expected_type:
-                text = f"the parameter {name} of {rule.id} is of type {expected_type}, not {actual_type}"
+                text = f"the parameter {name} of {rule.id} must be of type {expected_type}, not {actual_type}"
                 raise UsageError(text, name)
         by_id[rule_id] = replace(rule, params={**rule.params, **values})
     return list(by_id.values())
@@ -262,7 +262,7 @@ def unmet_requirements(container: Container, required_fields: FieldRequirements)
 def _unmet(container: Container, field: Field | None, requirement: FieldRequirement, label: str) -> Iterator[Unmet]:
     """How a field and the fields of its struct are not as required. `label` says which one is missing if it is None."""
     if field is None:
-        yield Unmet(f"{container.name} has to carry {label}, {_describe(requirement)}", container, "fields")
+        yield Unmet(f"{container.name} must have {label}, {_describe(requirement)}", container, "fields")
         return
     for key, mistake in (*_mistakes(field, requirement), *_mistakes_of_order(field, requirement)):
         yield Unmet(f"{field.name} {mistake}", field, key)
@@ -286,30 +286,30 @@ def _describe(requirement: FieldRequirement) -> str:
 def _mistakes(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str, str]]:
     """Each property of a field that is not as required, and what is wrong, such as `has to be ignorable`."""
     if requirement.type == "[]" and not field.is_array:
-        yield "type", f"has to be an array, not {field.type}"
+        yield "type", f"must be an array, not {field.type}"
     elif requirement.type not in ("", "[]", field.type):
-        yield "type", f"has to be {requirement.type}, not {field.type}"
+        yield "type", f"must be {requirement.type}, not {field.type}"
     elif requirement.fields and field.struct is None:
-        yield "type", f"has to hold a struct, not {field.type}"
+        yield "type", f"must be a struct, not {field.type}"
     if requirement.versions and field.present != VersionRange.parse(requirement.versions) & field.owner.present:
-        yield "versions", f"has to be there in versions {requirement.versions}, not in {field.versions}"
+        yield "versions", f"must be present in versions {requirement.versions}, not in {field.versions}"
     if requirement.tagged != "either":
         required_tagged = VersionRange.parse(requirement.tagged) & field.present
         if field.tagged & field.present != required_tagged:
-            mistake = f"has to be tagged in versions {requirement.tagged}" if required_tagged else "must not be tagged"
+            mistake = f"must be tagged in versions {requirement.tagged}" if required_tagged else "must not be tagged"
             yield "taggedVersions", mistake
     if requirement.nullable:
         required_nullable = VersionRange.parse(requirement.nullable) & field.present
         surplus_versions = (field.nullable & field.present) - required_nullable
         if not required_nullable <= field.nullable:
-            yield "nullableVersions", f"has to be nullable in versions {requirement.nullable}"
+            yield "nullableVersions", f"must be nullable in versions {requirement.nullable}"
         elif surplus_versions:
             yield "nullableVersions", f"must not be null in versions {surplus_versions}"
     if requirement.default is not None and not (field.has_default and field.default == requirement.default):
         actual_default = f", not {field.default or 'empty'}" if field.has_default else ""
-        yield "default", f"has to have the default {requirement.default}{actual_default}"
+        yield "default", f"must have the default {requirement.default}{actual_default}"
     if requirement.ignorable is not None and field.ignorable != requirement.ignorable:
-        yield "ignorable", f"{'has to' if requirement.ignorable else 'must not'} be ignorable"
+        yield "ignorable", f"{'must' if requirement.ignorable else 'must not'} be ignorable"
 
 
 def _mistakes_of_order(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str, str]]:
@@ -321,8 +321,8 @@ def _mistakes_of_order(field: Field, requirement: FieldRequirement) -> Iterator[
         if other.present & field.present and not other.tagged:
             previous_name = other.name
     if requirement.first and previous_name:
-        yield "name", f"has to be the first field, and comes after {previous_name}"
+        yield "name", f"must be the first field, but comes after {previous_name}"
         return
     after_is_missing = requirement.after not in field.owner.by_name  # which is reported by itself
     if requirement.after not in ("", previous_name) and not after_is_missing:
-        yield "name", f"has to come right after {requirement.after}"
+        yield "name", f"must come right after {requirement.after}"

@@ -81,7 +81,7 @@ def _unused(
             detail = f"no rule matches {printable(unknown_selectors[0])}"
             yield Problem("unused-ignore", detail, "", suppression.start, suppression.end)
         elif ids & ids_that_run:
-            detail = f"nothing here breaks {', '.join(suppression.selectors)}; drop the comment"
+            detail = f"nothing here violates {', '.join(suppression.selectors)}; remove the comment"
             yield Problem("unused-ignore", detail, "", suppression.start, suppression.end, removable=True)
 
 
@@ -112,7 +112,9 @@ def parse_suppressions(text: str) -> tuple[list[Suppression], list[Problem]]:
             suppression = _read_comment(comment, lines.line_of(comment.start), lines_with_code)
             globs.update(filter(is_glob, suppression.selectors))
             if len(globs) > DEFINITION_GLOBS:
-                raise _MalformedError(f"over {DEFINITION_GLOBS:,} selectors with wildcards in one file; name the rules")
+                raise _MalformedError(
+                    f"more than {DEFINITION_GLOBS:,} selectors with wildcards in one file; name the rules"
+                )
             suppressions.append(suppression)
         except _MalformedError as error:
             problems.append(Problem("malformed-ignore", str(error), "", comment.start, comment.end))
@@ -133,10 +135,10 @@ def _read_comment(comment: Comment, line: int, lines_with_code: Sequence[int]) -
     if arguments is None or not selectors:
         raise _MalformedError(f"{word} names no rule; write {word}[RULE] and a reason")
     if not arguments["reason"].strip().strip("-:, \t"):
-        raise _MalformedError(f"{word} of {quoted(', '.join(selectors))} gives no reason; write one after the brackets")
+        raise _MalformedError(f"{word} of {quoted(', '.join(selectors))} gives no reason; add one after the brackets")
     if word == "ignore-file":
         if lines_with_code and lines_with_code[0] <= line:
-            raise _MalformedError("ignore-file after the definition begins; write it at the top")
+            raise _MalformedError("ignore-file after the start of the definition; move it to the top")
         return Suppression(selectors, None, comment.start, comment.end)
     next_index = bisect_left(lines_with_code, line)
     if next_index == len(lines_with_code):

@@ -229,8 +229,8 @@ def add_version(
         edits.put("latestVersionUnstable", "true" if unstable else "false")
     if message.unstable:
         edits.notes.append(
-            f"version {highest} was unstable, and is not now that version {version} follows it: "
-            "is it ready to be released?"
+            f"version {highest} is no longer unstable, because version {version} follows it; check that it is ready "
+            "to be released"
         )
 
 
@@ -275,7 +275,7 @@ def verify(files: SchemaFiles, migration: Migration, rules: RuleSet, header: int
     if migrated_names and migrated_names <= reasons.keys():
         # Others that only declare their headers would require them of all RPCs.
         changed_names = {row.name for row, group in zip(migration.rows, groups, strict=True) if group.edits}
-        reasons = {name: ["no RPC can be migrated, so nothing is"] for name in changed_names} | reasons
+        reasons = {name: ["no RPC can be migrated, so no file changes"] for name in changed_names} | reasons
         trial, changed_files = Trial(before, {}), ()
     return Migration(changed_files, tuple(_verified_rows(migration.rows, before, trial.after, reasons)))
 

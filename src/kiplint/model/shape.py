@@ -56,7 +56,7 @@ def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
     A repaired value may show errors that its mistake hid, so the document is validated again.
     """
     if not isinstance(value, dict):
-        return None, (Problem("wrong-type", f"a definition is a JSON object, not {_noun(value)}"),)
+        return None, (Problem("wrong-type", f"a definition must be a JSON object, not {_noun(value)}"),)
     document: Any = copy.deepcopy(value)
     problems: dict[tuple[str, str], Problem] = {}
     for _ in range(MOST_ROUNDS):
@@ -206,7 +206,7 @@ class _Repair:
             kind, detail = "unknown-enum-value", f"{_quote(self.value)} is not a value of {_quote(name)}{hint}"
         else:
             expected = _EXPECTED.get(_kind_at(self.path), "a string")
-            kind, detail = "wrong-type", f"{_quote(name)} is {expected}, not {_noun(self.value)}"
+            kind, detail = "wrong-type", f"{_quote(name)} must be {expected}, not {_noun(self.value)}"
         self._note(kind, detail, self.pointer)
 
     def _hint(self, word: str, names: Iterable[str]) -> str:
@@ -256,7 +256,7 @@ _KINDS = {
 
 _EXPECTED = {
     "bool": "true or false",
-    "int": "a whole number in range",
+    "int": "an integer in range",
     "list": "a list of objects",
     "strings": "a list of strings",
     "map": "an object",

@@ -37,12 +37,12 @@ class FieldSpec(_SpecBase, kw_only=True):
     """One field of a message or struct."""
 
     name: Annotated[str, Meta(description="The field's name, in camel case.")]
-    type: Annotated[str, Meta(description='A primitive, a struct name, or "[]" and one of these.')]
+    type: Annotated[str, Meta(description="A primitive, a struct name, or an array of either.")]
     versions: Annotated[str, Meta(description="The message versions in which the field exists.")]
     about: Annotated[_Text, Meta(description="What the field means, as a sentence.")] = UNSET
     default: Annotated[
         str | int | float | bool | UnsetType | None,
-        Meta(description='The value that is not sent; "null" for null. Zero of the type when left out.'),
+        Meta(description='The default value; "null" for null. If omitted, the zero value of the type.'),
     ] = UNSET
     nullable_versions: Annotated[_Text, Meta(description="The versions in which the value may be null.")] = UNSET
     tagged_versions: Annotated[
@@ -53,12 +53,18 @@ class FieldSpec(_SpecBase, kw_only=True):
     ] = UNSET
     flexible_versions: Annotated[
         _Text,
-        Meta(description="For string and bytes: the compact encoding (KIP-482), if not where the message has it."),
+        Meta(
+            description=(
+                "For string and bytes: the versions with the compact encoding (KIP-482), if not the message's."
+            )
+        ),
     ] = UNSET
     entity_type: Annotated[
-        _Text, Meta(description="What the value identifies, for code that checks it; forks have words of their own.")
+        _Text, Meta(description="What the value identifies, for code that checks it; forks have their own values.")
     ] = UNSET
-    ignorable: Annotated[_Flag, Meta(description="Whether a writer may drop it in versions without it.")] = UNSET
+    ignorable: Annotated[
+        _Flag, Meta(description="Whether a writer may drop the value in versions without the field.")
+    ] = UNSET
     map_key: Annotated[_Flag, Meta(description="Whether it is part of the key of its struct's array.")] = UNSET
     zero_copy: Annotated[_Flag, Meta(description="For bytes: whether readers get a view, not a copy.")] = UNSET
     fields: Annotated[
@@ -71,14 +77,14 @@ class StructSpec(_SpecBase, kw_only=True):
 
     name: Annotated[str, Meta(description="The struct's name, beginning with a capital letter.")]
     versions: Annotated[str, Meta(description="The message versions in which the struct exists.")]
-    deprecated_versions: Annotated[_Text, Meta(description="The versions that clients should leave.")] = UNSET
+    deprecated_versions: Annotated[_Text, Meta(description="The versions that clients should stop using.")] = UNSET
     fields: Annotated[list[FieldSpec] | UnsetType | None, Meta(description="The struct's fields, in order.")] = UNSET
 
 
 class MessageSpec(_SpecBase, kw_only=True):
     """One definition file: a request, response, header or record."""
 
-    name: Annotated[str, Meta(description="The message's name, as its file is called.")]
+    name: Annotated[str, Meta(description="The name of the message and of its file.")]
     type: Annotated[MessageType, Meta(description="What kind of message it is.")]
     valid_versions: Annotated[str, Meta(description='The versions that exist, or "none" for a retired message.')]
     api_key: Annotated[Int16 | UnsetType | None, Meta(description="The number of the RPC or record type.")] = UNSET
@@ -88,7 +94,9 @@ class MessageSpec(_SpecBase, kw_only=True):
     flexible_versions: Annotated[
         _Text, Meta(description="The versions with compact encodings and tagged fields (KIP-482).")
     ] = UNSET
-    deprecated_versions: Annotated[_Text, Meta(description="The versions that clients should leave (KIP-896).")] = UNSET
+    deprecated_versions: Annotated[
+        _Text, Meta(description="The versions that clients should stop using (KIP-896).")
+    ] = UNSET
     header_versions: Annotated[
         dict[str, str] | UnsetType | None,
         Meta(description="For requests and responses: header version by range of versions (KIP-1313)."),

@@ -133,7 +133,7 @@ def _integer_flaw(name: str, text: str) -> Flaw:
         return Flaw("java", "has no digits after 0x")
     is_hex = re.fullmatch(_HEX, text) is not None
     if is_hex and text[2] in "+-":
-        return Flaw("java", "is not a Java literal: the sign stands after 0x")
+        return Flaw("java", "is not a Java literal: the sign comes after 0x")
     is_decimal = len(text) < 40 and re.fullmatch(_DECIMAL, text)  # int() takes long for very many digits
     if not is_hex and not is_decimal:
         article = "a" if name.startswith("u") else "an"
@@ -188,7 +188,7 @@ def _uuid_flaw(text: str) -> Flaw:
 
 def _string_flaw(text: str) -> Flaw:
     if any(char in text for char in '"\\\n\r'):
-        return Flaw("java", "holds a quote, a backslash or a line end, which the generated Java does not escape")
+        return Flaw("java", "contains a quote, a backslash or a line break, which the generated Java does not escape")
     return NO_FLAW
 
 

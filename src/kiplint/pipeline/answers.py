@@ -29,13 +29,13 @@ class Rows(NamedTuple):
 
 
 class Answers:
-    """A connection to the tables and views of a lake. Raises UsageError where there is no lake."""
+    """A connection to the tables and views of a lake. Raises UsageError where there is not a lake."""
 
     def __init__(self, path: Path) -> None:
         missing_tables = [name for name in TABLES if not has_table(path, name)]
         if missing_tables:
-            what = "is no lake" if len(missing_tables) == len(TABLES) else f"has no table {missing_tables[0]}"
-            raise UsageError(f"{path} {what}: `kiplint pipeline run` makes it")
+            what = "is not a lake" if len(missing_tables) == len(TABLES) else f"has no table {missing_tables[0]}"
+            raise UsageError(f"{path} {what}; `kiplint pipeline run` creates it")
         self._duck = duckdb.connect()
         self._duck.execute("SET TimeZone = 'UTC'")
         for name in TABLES:
@@ -53,8 +53,8 @@ class Answers:
         try:
             statements = duckdb.extract_statements(sql)  # SHOW TABLES and DESCRIBE are of type SELECT too
             if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-                raise UsageError("a query is one SELECT, or SHOW TABLES, or DESCRIBE with a table: it only reads")
+                raise UsageError("a query must be read-only: one SELECT, SHOW TABLES, or DESCRIBE with a table")
             return self.rows(sql)
         except duckdb.Error as error:
             first_line, _, _ = str(error).strip().partition("\n")
-            raise UsageError(f"the query fails: {first_line}") from None
+            raise UsageError(f"the query failed: {first_line}") from None

@@ -81,7 +81,7 @@ def _releases(objects: Objects, glob: str) -> list[Revision]:
             releases.append(commits[commit]._replace(release=escape_non_utf8(tag)))
     if not releases:
         what = f"no tag with a version like {glob}" if glob else "no release"
-        raise SourceError(f"{what} in {objects.where}; #tags=GLOB names tags, those of release candidates too")
+        raise SourceError(f"{what} in {objects.where}; #tags=GLOB selects tags, including those of release candidates")
     return sorted(releases, key=lambda revision: version_key(revision.release))
 
 

@@ -126,7 +126,7 @@ def _comparison(fork: Row, ours: Row, theirs: Row) -> Row:
     if theirs["message_name"] != fork["message_name"]:
         difference = f"API key {fork['identity']} is upstream's {theirs['message_name']}"
     elif ours["layout"] == theirs["layout"]:
-        difference = "a tag holds something else"
+        difference = "a tag has another meaning"
     else:
         difference = "the bytes differ"
     field = _first_difference(ours["shape"], theirs["shape"])

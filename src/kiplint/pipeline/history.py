@@ -57,7 +57,7 @@ def read_source(argument: str) -> Line:
         path, _, ref = location.rpartition("#")
     if not path or not _NAME.fullmatch(name):
         raise UsageError(
-            f"a source is NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, with letters, digits, hyphens, dots and "
+            f"a source must be NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, with letters, digits, hyphens, dots and "
             f"underscores in the name, not {escape_non_utf8(argument)}"
         )
     return Line(name, ref or "HEAD", os.path.realpath(path))
@@ -153,7 +153,7 @@ def read_blobs(blobs: Iterable[Row]) -> Iterator[Row]:
 def _read_blobs_of(location: str, blobs: Sequence[str]) -> Iterator[Row]:
     """The rows of the table `blobs` of ids of one repository, read in one request to git."""
     objects: Sequence[GitObject | None] = [None] * len(blobs)
-    problem = "it has no longer this object"
+    problem = "the object no longer exists"
     try:
         objects = open_repository(location).find_all(blobs)
     except (SourceError, OSError) as error:

@@ -111,7 +111,9 @@ class Lake:
             else:
                 create_table_with_add_actions(path, schema, actions, partition_by=columns, commit_properties=NO_RETRY)
         except CommitFailedError:
-            raise UsageError(f"another run has changed the table {name} of {self.path}: run again") from None
+            raise UsageError(
+                f"another run has changed the table {name} of {self.path}; run the command again"
+            ) from None
         self.tables[name] = DeltaTable(path)
 
 

@@ -89,7 +89,7 @@ def locked(path: Path) -> Iterator[None]:
     """
     path.mkdir(parents=True, exist_ok=True)
     if not (path / MARK).exists() and any(path.iterdir()):
-        raise UsageError(f"{path} is not a lake, and has other files: name a new or an empty directory")
+        raise UsageError(f"{path} is not a lake and has other files; name a new or an empty directory")
     with open(path / MARK, "a", encoding="utf-8") as mark:
         try:
             fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released when the file is closed, or the process ends
@@ -149,7 +149,7 @@ def _join(old_lines: Lines, new_lines: Iterable[Line]) -> Lines:
     new_keys = set[tuple[str, str]]()
     for line in new_lines:
         if line.key in new_keys:
-            raise UsageError(f"two sources are called {line.source} and have {line.lineage}")
+            raise UsageError(f"two sources are named {line.source} with the line {line.lineage}")
         new_keys.add(line.key)
         lines[line.key] = lines.get(line.key, line)._replace(location=line.location)
     if not lines:
@@ -161,7 +161,7 @@ def _find_upstream(lines: Lines, name: str) -> str:
     """The source to compare the others with: the one called `name`, else that of the last run, else the first."""
     sources = [line.source for line in lines.values()]
     if name and name not in sources:
-        raise UsageError(f"--upstream {name} is none of the sources{did_you_mean(name, sources)}")
+        raise UsageError(f"--upstream {name} is not one of the sources{did_you_mean(name, sources)}")
     if name:
         return name
     old_upstreams = [line.source for line in lines.values() if line.upstream]  # as the last run set it

@@ -68,7 +68,7 @@ def open_session(master: str, remote: str, settings: Sequence[str]) -> Iterator[
     """
     for setting in settings:
         if "=" not in setting:
-            raise UsageError(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g, not {setting}")
+            raise UsageError(f"--conf {setting}: expected NAME=VALUE, such as spark.driver.memory=4g")
     conf = dict(setting.split("=", 1) for setting in settings)
     logging.getLogger().addHandler(logging.NullHandler())  # else Py4J prints errors that are raised as well
     try:

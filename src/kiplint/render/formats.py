@@ -18,7 +18,7 @@ class Format(NamedTuple):
 
 FORMATS: Final = {
     "text": Format(
-        "Errors with their lines, and other findings in one line each; [*] has a safe fix, [?] a likely one.",
+        "Errors with their lines, and other findings in one line each; [*] marks a safe fix, [?] a likely one.",
         "kiplint.render.text:write",
     ),
     "concise": Format(
@@ -26,15 +26,15 @@ FORMATS: Final = {
         "kiplint.render.text:write_concise",
     ),
     "github": Format(
-        "Annotations of GitHub Actions, the table in the job summary, and counts as outputs of the step.",
+        "GitHub Actions annotations, a table in the job summary, and counts as step outputs.",
         "kiplint.render.github:write",
     ),
-    "gitlab": Format("A code quality report of GitLab.", "kiplint.render.ci:write_gitlab"),
+    "gitlab": Format("A GitLab code quality report.", "kiplint.render.ci:write_gitlab"),
     "json": Format(
         "One JSON document with all findings and a summary (see `kiplint schema check`).",
         "kiplint.render.json:write",
     ),
-    "jsonl": Format("One JSON object a line for each finding.", "kiplint.render.json:write_lines"),
+    "jsonl": Format("One JSON object per line for each finding.", "kiplint.render.json:write_lines"),
     "junit": Format(
         "JUnit XML: a suite for each file, a failure for each finding; harmless changes of a diff pass.",
         "kiplint.render.ci:write_junit",

@@ -88,7 +88,7 @@ def write_summary(report: Report, out: TextIO, max_bytes: int = SUMMARY_LIMIT) -
     out.writelines(lines[:count])
     if count < len(lines):
         omitted_lines = plural(len(lines) - count, "more line")
-        out.write(f"\n{omitted_lines} left out: a job summary holds {SUMMARY_LIMIT >> 20} MiB.\n")
+        out.write(f"\n{omitted_lines} omitted: a job summary has at most {SUMMARY_LIMIT >> 20} MiB.\n")
     else:
         out.write("\n")
 

@@ -207,7 +207,7 @@ class Report(RunResult, frozen=True):
             parts["safe"] = f"{counts['safe']:,} fixable with {command_for_safe}"
         if counts["unsafe"]:
             more = "more " if parts else ""
-            parts["unsafe"] = f"{counts['unsafe']:,} {more}to fix and review with {command_for_all}"
+            parts["unsafe"] = f"{counts['unsafe']:,} {more}fixable with {command_for_all} (review the result)"
         return parts
 
     @property

@@ -19,7 +19,7 @@ from kiplint.text.edit import Edit
 from kiplint.text.lines import character_offset, lines_of
 from kiplint.text.show import printable
 
-DESCRIPTIONS = {"safe": "Write what is certainly meant", "unsafe": "Write what is most likely meant"}
+DESCRIPTIONS = {"safe": "Apply the safe fix", "unsafe": "Apply the likely fix"}
 """The descriptions of fixes, by their applicability."""
 
 

@@ -191,7 +191,7 @@ def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeA
         edits = checked.safe_edits(findings)
         if edits:
             edit = workspace_edit(ls, edits, files)
-            actions.append(types.CodeAction("Fix all that is certain", FIX_ALL, edit=edit))
+            actions.append(types.CodeAction("Apply all safe fixes", FIX_ALL, edit=edit))
     return actions
 
 

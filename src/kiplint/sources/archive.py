@@ -77,7 +77,7 @@ def _read_zip(name: str, data: bytes) -> tuple[dict[str, bytes], list[str]]:
                 links.append(path)
                 continue
             if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # zipfile unpacks others without bound
-                raise SourceError(f"cannot read {name}: its entry {path} is compressed in an unusual way")
+                raise SourceError(f"cannot read {name}: its entry {path} uses an unsupported compression")
             with archive.open(entry) as file:
                 files[path] = file.read(MAX_BYTES_READ)
             total_size += len(files[path])

@@ -116,7 +116,7 @@ def complaint(stderr: bytes) -> str:
         label, _, reason = line.partition(": ")
         if label in ("fatal", "error"):
             return reason
-    return lines[0] if lines else "it says nothing"
+    return lines[0] if lines else "it gives no reason"
 
 
 class Objects:
@@ -331,7 +331,7 @@ def _require_revision(revision: str, objects: Objects) -> None:
     branch_or_tag = re.split("[~^@]", revision, maxsplit=1)[0]
     hint = did_you_mean(branch_or_tag, names, numbered=False)
     if not hint and objects.run("rev-parse", "--is-shallow-repository").strip() == "true":
-        hint = "; the clone is shallow, and `git fetch --unshallow --tags` gets the rest"
+        hint = "; the clone is shallow; run `git fetch --unshallow --tags`"
     raise SourceError(f"no such revision: {revision}{hint}")
 
 
@@ -372,7 +372,7 @@ def _path_from_top(name: str, path: str, objects: Objects) -> str:
         here = objects.run("rev-parse", "--show-prefix").removesuffix("\n")
         path = os.path.normpath(here + path).replace(os.sep, "/")
         if path.startswith(".."):
-            raise SourceError(f"{name} leads out of the repository")
+            raise SourceError(f"{name} is outside the repository")
     return "" if path == "." else "/".join(part for part in path.split("/") if part)
 
 

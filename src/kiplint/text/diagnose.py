@@ -79,7 +79,7 @@ def _merge_conflict(text: str) -> Problem | None:
     start = _CONFLICT_START.search(text)
     if start is None or _CONFLICT_END.search(text, start.end()) is None:
         return None
-    detail = "a merge conflict that was not resolved; choose between the two sides and delete the markers"
+    detail = "an unresolved merge conflict; keep one of the two sides and delete the markers"
     return Problem("invalid-json", detail, "", *start.span())
 
 

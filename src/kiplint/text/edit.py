@@ -156,7 +156,7 @@ def delete_item(document: Document, container: Node, item: Node) -> tuple[Edit, 
     else:
         start, end = start_of(item), item.end
     if any(comments(document.text[start:end])):
-        raise NotEditable("a comment stands there")
+        raise NotEditable("there is a comment")
     return (document.edit(start, end, ""),)
 
 

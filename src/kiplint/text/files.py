@@ -26,7 +26,7 @@ def read_file(path: str, max_bytes: int = TEXT_BYTES, *, cut: bool = False, foll
         with open(path, "rb") as file:
             data = file.read(max_bytes if cut else max_bytes + 1)
     except ValueError:
-        raise OSError(errno.EINVAL, "there can be no file of that name", path) from None
+        raise OSError(errno.EINVAL, "the file name is not valid", path) from None
     if len(data) > max_bytes:
         limit = max_bytes if isinstance(max_bytes, Limit) else Limit(max_bytes, "bytes", "a file")
         raise OSError(errno.EFBIG, limit.exceeded("it"), path)

@@ -174,10 +174,10 @@ def is_identifier(word: str) -> bool:
 # JSON5's white space beside JSON's: Unicode's space separators, and these others.
 SPACES: Final = "\v\f\ufeff\u2028\u2029\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _SKIPPED_TOKENS: Final = {
-    "block": ("block-comment", "a block comment; other readers of these files know only // comments"),
+    "block": ("block-comment", "a block comment; other readers of these files support only // comments"),
     "open_block": ("invalid-json", "the comment has no closing */"),
     "hash": ("invalid-json", "'#' does not begin a comment; write //"),
-    "odd_space": ("json5-only", "white space that JSON does not have; write a plain space"),
+    "odd_space": ("json5-only", "a whitespace character that JSON does not allow; use a plain space"),
 }
 """The kinds of tokens that are noted and skipped, with the kind and the detail of their problem."""
 _CLOSING_BRACKETS: Final = {"object": "}", "array": "]"}
@@ -311,9 +311,9 @@ class _Scanner:
             match = re.compile(_JSON5_STRING).match(token.text, 1, len(token.text) - 1)
         json5_end = match.end() if match else 1  # up to here the string is JSON5
         if json5_end == len(token.text) - 1:
-            detail = "a string with escapes of JSON5; write those of JSON"
+            detail = "a string with JSON5 escapes; use JSON escapes"
             if token.text[0] == "'":
-                detail = "a string in single quotes; write it in double quotes"
+                detail = "a string in single quotes; use double quotes"
             self._note("json5-only", detail, token.start, token.end)
             return
         start = token.start + json5_end
@@ -325,7 +325,7 @@ class _Scanner:
     def _read_container(self, node: Node) -> None:
         """Read the properties or elements of an object or array, and its closing bracket."""
         if len(self._open) >= DEFINITION_LEVELS:
-            detail = f"more than {DEFINITION_LEVELS} objects and arrays inside one another"
+            detail = f"objects and arrays nested more than {DEFINITION_LEVELS} levels deep"
             self._note("too-deep", detail, node.start, node.end)
             raise _StopScanning
         self._open.append(node)
@@ -368,7 +368,7 @@ class _Scanner:
         for key, children in children_by_key.items():
             first, *others = children
             values = {self.text[child.start : child.end] for child in children}
-            detail = f"the property {quoted(key)} is here already, on line {self._lines.line_of(first.key_start)}"
+            detail = f"the property {quoted(key)} is already defined on line {self._lines.line_of(first.key_start)}"
             detail += ", with the same value" if len(values) == 1 else ""
             for child in others:
                 self._note("duplicate-key", detail, child.key_start, child.key_end, child, harmless=len(values) == 1)

@@ -34,30 +34,33 @@ SetsArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="SET",
-        help="Directories (walked), definition files (their siblings are read too, but not reported), archives, "
-        "REV:path as git show takes it, or - for standard input.",
+        help="Directories (searched recursively), definition files (the rest of their set is read, but not "
+        "reported), archives, REV:path as in git show, or - for standard input.",
         show_default="the working directory",
     ),
 ]
 FixOption = Annotated[
     bool,
     typer.Option(
-        "--fix", help="Apply safe fixes to what changed since HEAD, with --all to the rest; outside git to all."
+        "--fix", help="Apply safe fixes to what changed since HEAD; with --all, or outside git, to everything."
     ),
 ]
 UnsafeFixesOption = Annotated[
     bool,
-    typer.Option("--unsafe-fixes", help="With --fix or --diff: apply likely fixes too. Review them afterwards."),
+    typer.Option(
+        "--unsafe-fixes",
+        help="With --fix or --diff: also apply fixes that are likely but not certain. Review the result.",
+    ),
 ]
 BaselineOption = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="Leave out the findings that are recorded in this file."),
+    typer.Option(metavar="FILE", help="Hide the findings that are recorded in this file."),
 ]
 UpdateBaselineOption = Annotated[
     bool,
     typer.Option(
         "--update-baseline",
-        help="Remove findings that no longer occur from the baseline; if there is no such file yet, write it with all.",
+        help="Remove findings that no longer occur from the baseline; if the file does not exist, record all findings.",
     ),
 ]
 ChangedSinceOption = Annotated[
@@ -66,14 +69,14 @@ ChangedSinceOption = Annotated[
         "--changed-since",
         "--since",
         metavar="REV",
-        help="Report only findings that changes since this revision caused, or that are on changed lines.",
+        help="Report only findings that the changes since this revision caused, or that are on changed lines.",
     ),
 ]
 AllOption = Annotated[
     bool,
     typer.Option(
         "--all",
-        help="List infos too, and on a terminal show every error with its line. With --fix: fix what HEAD has, too.",
+        help="Also list infos and, on a terminal, show every error with its line. With --fix: also fix what HEAD has.",
     ),
 ]
 
@@ -89,7 +92,7 @@ def command(
     unsafe_fixes: UnsafeFixesOption = False,
     diff: Annotated[
         bool,
-        typer.Option("--diff", help="Change nothing: print the changes of --fix as a patch."),
+        typer.Option("--diff", help="Print the changes of --fix as a patch, without writing them."),
     ] = False,
     baseline: BaselineOption = None,
     update_baseline: UpdateBaselineOption = False,
@@ -101,14 +104,14 @@ def command(
 ) -> int:
     """Check message definitions.
 
-    Every finding states what is wrong, in which version and field, why, and what to write instead. As in Kafka's
-    generator, the definitions of one directory are one schema set. --fix keeps every comment; with --diff the exit code
-    is 1 when there is something to fix.
+    Every finding states what is wrong, in which version and field, why, and what to write instead. The definitions of
+    one directory are one schema set, as in Kafka's generator. --fix keeps every comment; with --diff, the exit code is
+    1 if there is something to fix.
     """
     if unsafe_fixes and not (fix or diff):
-        raise UsageError("--unsafe-fixes goes with --fix or --diff")
+        raise UsageError("--unsafe-fixes requires --fix or --diff")
     if diff and output_format:
-        raise UsageError("--diff prints a patch, and no report: leave --output-format out")
+        raise UsageError("--diff prints a patch instead of a report; remove --output-format")
     work = partial(
         check,
         *sets or (),

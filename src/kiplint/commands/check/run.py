@@ -50,9 +50,9 @@ class CheckSummary(FindingsSummary, frozen=True, omit_defaults=True):
     """The numbers of a check."""
 
     left_out: Annotated[
-        int, Meta(description="JSON files beside definitions that are not definitions; left out for 0.")
+        int, Meta(description="JSON files next to definitions that are not definitions; omitted if 0.")
     ] = 0
-    older: Annotated[int, Meta(description="With --changed-since: what was there before; left out for 0.")] = 0
+    older: Annotated[int, Meta(description="With --changed-since: the number of older findings; omitted if 0.")] = 0
 
 
 class CheckDocument(msgspec.Struct, frozen=True):
@@ -61,9 +61,9 @@ class CheckDocument(msgspec.Struct, frozen=True):
     version: Literal[1]
     findings: tuple[Finding, ...]
     summary: CheckSummary
-    stale: Annotated[
-        tuple[StaleEntry, ...] | UnsetType, Meta(description="Where a baseline is used: its entries to drop.")
-    ] = UNSET
+    stale: Annotated[tuple[StaleEntry, ...] | UnsetType, Meta(description="With a baseline: its stale entries.")] = (
+        UNSET
+    )
 
 
 class CheckResult(Report, frozen=True):
@@ -225,7 +225,7 @@ def _baseline(options: CheckOptions) -> BaselineFile | None:
         shown_path = path if relative_path.startswith("..") else relative_path
         return BaselineFile(shown_path, is_updated, config_folder=configuration.base, files=configuration.files)
     if is_updated:
-        raise UsageError("--update-baseline writes a baseline: name it by --baseline FILE")
+        raise UsageError("--update-baseline requires a baseline; name it with --baseline FILE")
     return None
 
 

@@ -55,27 +55,30 @@ Examples:
 
 def command(
     old: Annotated[
-        str, typer.Argument(metavar="OLD", help="The base: a directory, an archive, REV: or REV:path. It is released.")
+        str,
+        typer.Argument(
+            metavar="OLD", help="The base: a directory, an archive, REV: or REV:path. Its versions count as released."
+        ),
     ],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="What is compared with it, in any of the same forms.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The set to compare with it, in the same forms.")],
     also: Annotated[
         list[str] | None,
-        typer.Option(metavar="OLDER", help="An older set whose tag numbers must not come back. Repeatable."),
+        typer.Option(metavar="OLDER", help="An older set whose tag numbers must not be reused. Repeatable."),
     ] = None,
     messages: Annotated[
         list[str] | None,
         typer.Option(
             "--message",
             metavar="GLOB",
-            help="Only changes of messages or RPCs of this name, such as `Fetch` or `*Offset*`. Repeatable.",
+            help="Report only messages or RPCs with this name, such as `Fetch` or `*Offset*`. Repeatable.",
         ),
     ] = None,
     role: Annotated[
         Role | None,
         typer.Option(
             "--for",
-            help="Only what matters to authors of clients (RPCs that brokers serve to them), of brokers and proxies "
-            "(all RPCs), or to who keeps data (records).",
+            help="Report only what affects clients (the RPCs that brokers serve to them), brokers and proxies (all "
+            "RPCs), or operators who store records.",
         ),
     ] = None,
     released: ReleasedOption = None,
@@ -90,9 +93,9 @@ def command(
 ) -> int:
     """Report the changes between two releases, and what they break.
 
-    A change breaks `wire` when a released version has other bytes, `storage` when records on disk do, `support` when
-    something is no longer served, `semantics` when the same bytes have another meaning, `source` when only generated
-    code changes, and `none` when it only adds. Layouts before and after are shown as proof.
+    A change breaks `wire` if the bytes of a released version change, `storage` if records on disk are affected,
+    `support` if something is no longer served, `semantics` if the same bytes get another meaning, `source` if only
+    generated code changes, and `none` if it only adds something. The layouts before and after are shown as proof.
     """
     work = partial(
         diff,
@@ -161,9 +164,9 @@ class DiffResult(Report, frozen=True):
         )
         advice = breaking[0].help if breaking else ""
         return Verdict.of(
-            f"{new} against {old}: {breaks_in_words(self.changes)}.",
+            f"{new} compared with {old}: {breaks_in_words(self.changes)}.",
             [f"{change.message} ({change.breaks})" for change in breaking if change.breaks in GRAVE],
-            f"For the first: {advice}." if advice else "",
+            f"To fix the first: {advice}." if advice else "",
         )
 
     @property
@@ -297,7 +300,7 @@ def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Me
         if not any(matches(message, glob) for message in (*before.messages, *after.messages)):
             names = {name for message in after.messages for name in (message.name, message.base_name)}
             hint = did_you_mean(glob, names)
-            raise UsageError(f"--message {glob}: neither of the two has such a message{hint}")
+            raise UsageError(f"--message {glob}: neither set has such a message{hint}")
     return lambda message: not globs or any(matches(message, glob) for glob in globs)
 
 

@@ -35,7 +35,7 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     present_breaks = {change.breaks for change in result.changes}
     breaks = [kind for kind in BREAKS if kind in present_breaks]
     unparsable = ", ".join(result.unparsable)
-    warnings = [Text(f"Cannot be read, so not compared: {unparsable}", "error")] if unparsable else []
+    warnings = [Text(f"Not compared, because it cannot be read: {unparsable}", "error")] if unparsable else []
     entries = [*_entries(zip(result.changes, result.pairs, strict=True))]
     filters = (Filter("breaks", breaks), Filter("rule", rules)) if entries else None
     section = Section("changes", "Changes", [*warnings, *(entries or [Text("Nothing changed.")])], filters)

@@ -30,9 +30,9 @@ def command(
     ],
     output_format: FormOption = "text",
 ) -> int:
-    """Show what happened to a message, or because of a rule, in order.
+    """Show the history of a message or a rule in order.
 
-    Findings that came and how they ended, and changes, each with its commit and the first release that has it.
+    Lists when findings were introduced and how they ended, and all changes, each with its commit and its first release.
     """
     answers = open_lake(lake)
     names = [name for (name,) in answers.rows("SELECT DISTINCT message_name FROM messages").values if name]
@@ -54,4 +54,4 @@ def find_subject(subject: str, message_names: list[str]) -> tuple[str, list[str]
     if matching_names:
         return "message_name", matching_names
     hint = did_you_mean(subject, message_names) or did_you_mean(subject, rules)
-    raise UsageError(f"no message and no rule is called {subject}{hint}")
+    raise UsageError(f"no message or rule is named {subject}{hint}")

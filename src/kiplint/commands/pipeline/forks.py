@@ -32,13 +32,16 @@ Examples:
 
 def command(
     lake: LakeArgument,
-    fork: Annotated[str, typer.Argument(metavar="FORK", help="Only this source, with what the numbers count.")] = "",
+    fork: Annotated[
+        str, typer.Argument(metavar="FORK", help="Show only this fork, with the details behind the numbers.")
+    ] = "",
     output_format: FormOption = "text",
 ) -> int:
-    """Compare forks with upstream: where they left it, what they have alone or otherwise, what a merge breaks.
+    """Compare forks with upstream: their base, their own versions, collisions, and what a merge breaks.
 
-    A row for each line of a fork, the worst first. `own` counts messages with versions that upstream never had,
-    `collisions` those with a version that upstream has otherwise, `behind` upstream's changes since the base.
+    Prints a row for each line of history of a fork, the worst first. `own` counts messages with versions that upstream
+    never had, `collisions` counts messages with a version that upstream encodes differently, and `behind` counts
+    upstream's changes since the base.
     """
     lake_answers = open_lake(lake)
     queries = QUERIES if fork else {"forks": QUERIES["forks"]}

@@ -36,11 +36,11 @@ def command(
 ) -> int:
     """Show which releases interoperate as client and broker, or which version of each RPC a pair uses.
 
-    The same as `kiplint negotiate` says of two sets (KIP-35, KIP-511, KIP-1313), for every pair of releases. Without a
-    pair, the RPCs that a client has in common with brokers and cannot use.
+    Shows what `kiplint negotiate` reports for two sets (KIP-35, KIP-511, KIP-1313), for every pair of releases. Without
+    a pair, lists the RPCs that a client and a broker both have but cannot use.
     """
     if client and not broker:
-        raise UsageError(f"matrix takes no release, or two: the client {client} and a broker")
+        raise UsageError(f"give a client and a broker release, or neither: there is only {client}")
     answers = open_lake(lake)
     if not client:
         titles = {"pairs": "Clients and the brokers with which they cannot use all RPCs"}

@@ -20,9 +20,9 @@ def command(
     ],
     output_format: FormOption = "text",
 ) -> int:
-    """Query the tables and views of a lake in SQL, and nothing else.
+    """Run a read-only SQL query over the tables and views of a lake.
 
-    The views answer questions, such as `set_findings` what `check` finds in each revision, and `set_changes` what
-    `diff` finds at each; docs/reference/tables.md has them all.
+    The views answer common questions: `set_findings` has what `check` finds in each revision, and `set_changes` what
+    `diff` finds. docs/reference/tables.md lists all views.
     """
     return present(output_format, {"rows": open_lake(lake).query(sql)}, {"rows": ""})

@@ -46,9 +46,9 @@ QUERIES = {
 TITLES = {
     "sources": "Sources",
     "findings": "Findings in the newest revision of each line",
-    "errors": "Errors in time",
-    "breaks": "What broke bytes or records",
-    "forks": "Forks beside upstream",
+    "errors": "Errors over time",
+    "breaks": "Changes that broke bytes or records",
+    "forks": "Forks compared with upstream",
     "problems": "Problems",
 }
 """The titles of the tables, in their order."""
@@ -63,11 +63,11 @@ Examples:
 
 def command(
     lake: LakeArgument,
-    output_format: Annotated[Literal["text", "json", "html"], typer.Option(help="How to write the report.")] = "text",
+    output_format: Annotated[Literal["text", "json", "html"], typer.Option(help="The format of the report.")] = "text",
 ) -> int:
-    """Show what a lake holds: sources, findings in time, what broke, how far forks are.
+    """Summarize a lake: sources, findings over time, breaking changes, and forks.
 
-    The page also has the open findings of each line of history over time.
+    The HTML page also shows the open findings of each line of history over time.
     """
     lake_answers = open_lake(lake)
     answers = {name: lake_answers.rows(sql) for name, sql in QUERIES.items()}
@@ -88,7 +88,9 @@ def write_report(out: TextIO, answers: Mapping[str, Rows]) -> None:
     errors = sum(row["errors"] for row in answers["findings"].records)
     breaks = sum(row["release"] is not None for row in answers["breaks"].records)
     sources = dict.fromkeys(row["source"] for row in answers["sources"].records)
-    sentence = f"{plural(errors, 'open error')}, and {plural(breaks, 'commit')} with breaks that a release has."
+    sentence = (
+        f"{plural(errors, 'open error')}, and {plural(breaks, 'commit')} with breaking changes that a release has."
+    )
     write_page(
         out,
         command="pipeline report",

@@ -14,7 +14,7 @@ Examples:
   kiplint pipeline run kafka=../kafka#trunk kafka=../kafka#tags fork=fork.bundle#main --out lake
   kiplint pipeline run --out lake
 
-Exit codes: 0 done, 1 a source could not be read and stays as it was, 2 nothing could be done."""
+Exit codes: 0 done, 1 a source could not be read and is unchanged, 2 the run failed."""
 
 
 def command(
@@ -22,35 +22,38 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="NAME=PATH[#branch|tags]",
-            help="A git repository or bundle with a branch, or its releases (`tags`, or `tags=GLOB`). They join those "
-            "of the lake; without any, those are read again.",
+            help="A git repository or bundle, with a branch or with its releases (`tags` or `tags=GLOB`). Sources "
+            "are added to those of the lake; without any, those are read again.",
         ),
     ] = None,
     out: Annotated[
-        str, typer.Option(metavar="LAKE", help="The directory of the tables, which all executors share.")
+        str, typer.Option(metavar="LAKE", help="The directory of the tables, shared by all executors.")
     ] = "lake",
     drop: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Remove a source from the lake. Repeatable.")
     ] = None,
     upstream: Annotated[
-        str, typer.Option(metavar="NAME", help="The source that the others are compared with, by default the first.")
+        str, typer.Option(metavar="NAME", help="The source that the others are compared with; by default, the first.")
     ] = "",
     config: Annotated[str, typer.Option(metavar="FILE", help="A kiplint.toml with the rules to run.")] = "",
     master: Annotated[
-        str, typer.Option(metavar="URL", help="Where Spark runs: spark://host:7077, yarn, k8s://... By default here.")
+        str,
+        typer.Option(
+            metavar="URL", help="The Spark master: spark://host:7077, yarn, k8s://... By default, this machine."
+        ),
     ] = "",
     remote: Annotated[str, typer.Option(metavar="URL", help="A Spark Connect server, such as sc://host:15002.")] = "",
     conf: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A setting of Spark, such as spark.driver.memory=8g. Repeatable."),
+        typer.Option(metavar="NAME=VALUE", help="A Spark setting, such as spark.driver.memory=8g. Repeatable."),
     ] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Print the stack of a failure.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print the stack trace of a failure.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
 ) -> int:
-    """Read histories into a lake of tables, or bring one up to date.
+    """Read histories into a lake of tables, or update a lake.
 
     Each distinct file and set is checked once, and each distinct pair of revisions is compared once. After an
-    interruption, run it again.
+    interruption, run the command again.
     """
     need("pyspark", "deltalake", "pyarrow", "pandas")
     from kiplint.pipeline.run import run

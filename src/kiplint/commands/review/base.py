@@ -21,7 +21,7 @@ from kiplint.sources.git import LINK, SUBMODULE, TreeEntry, is_revision, is_unbo
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.files import DISK, Disk
 
-NAME_BASE: Final = "; name one: --base REV, or --base none to check without comparing"
+NAME_BASE: Final = "; name one with --base REV, or use --base none to check without comparing"
 COMMIT: Final = re.compile("[0-9a-f]{40,}")
 MAIN_BRANCHES: Final = ("trunk", "main", "master")
 
@@ -29,8 +29,8 @@ CONFIGURATION_CHANGED: Final = Rule(
     pack="review",
     spec=RuleSpec(
         id="configuration-changed",
-        title="A change of the configuration that it is checked by",
-        why="Who changes what is checked can hide what a check would find. So `kiplint review` goes by the "
+        title="A change to the configuration that it is checked with",
+        why="A change to the configuration can hide what a check would find. `kiplint review` therefore uses the "
         "configuration, the rule packs and the baseline of the base, unless --trust-head is set.",
     ),
     severity="warning",
@@ -49,7 +49,7 @@ def find_base(base: str | None = None) -> tuple[str, str]:
     if base == "none":
         return "", ""
     if not work_tree_of(os.curdir):
-        raise UsageError(f"there is no git repository around the working directory, and so no base{NAME_BASE}")
+        raise UsageError(f"the working directory is not in a git repository, so there is no base{NAME_BASE}")
     if base:
         if not is_revision(base) and not is_unborn(base):
             raise SourceError(f"no such revision: {base}")
@@ -79,7 +79,7 @@ def _usual_base() -> tuple[str, str]:
     headers, _, _ = git("cat-file", "commit", head).partition("\n\n")
     parents = re.findall(r"(?m)^parent (\w+)$", headers)
     if len(parents) > 1 and head == os.environ.get("GITHUB_SHA"):  # the merge that GitHub makes of a pull request
-        return parents[0], "the branch that the pull request goes into"
+        return parents[0], "the target branch of the pull request"
     for target_branch in _target_branches():
         merge_base = git("merge-base", "HEAD", target_branch).strip()
         if not merge_base:
@@ -88,7 +88,7 @@ def _usual_base() -> tuple[str, str]:
         is_on_target = current_branch in ("HEAD", target_branch, local_name)  # `HEAD` where no branch is checked out
         if merge_base == head and is_on_target:  # HEAD has no commit that the target lacks
             break
-        return merge_base, f"where the branch left {target_branch}"
+        return merge_base, f"the merge base with {target_branch}"
     return (parents[0], "the commit before HEAD") if parents else (head, "the only commit")
 
 
@@ -136,9 +136,14 @@ class RevisionFiles(Disk):
         absolute_path = os.path.abspath(path)
         entry = self._entries.get(absolute_path)
         if entry is None:
-            raise FileNotFoundError(errno.ENOENT, f"it is not in {self.revision}; --trust-head reads it as it is", path)
+            raise FileNotFoundError(
+                errno.ENOENT, f"it is not in {self.revision}; --trust-head reads the file of the working tree", path
+            )
         if entry.mode == LINK:
-            text = f"it is a link in {self.revision}, which is not followed; --trust-head reads it as it is"
+            text = (
+                f"it is a symbolic link in {self.revision}, which is not followed; --trust-head reads the file of "
+                "the working tree"
+            )
             raise OSError(errno.ELOOP, text, path)
         self.read_paths.append(absolute_path)
         (data,) = open_repository(None).read([entry.id])
@@ -180,8 +185,8 @@ def changed_configuration(base: RevisionFiles | None, paths: Iterable[str], trus
     for path in dict.fromkeys([*base.read_paths, *configurations]):
         if _content(path, base) == _content(path, DISK):
             continue
-        effect = "which this review trusts" if trusts_head else f"so this review goes by {base.revision}"
-        message = f"the change sets other values than {base.revision} has, {effect}"
+        effect = "which this review trusts" if trusts_head else f"so this review uses those of {base.revision}"
+        message = f"the change sets values that differ from those of {base.revision}, {effect}"
         name = show_path(path)
         yield finding_about_file(Violation(CONFIGURATION_CHANGED, "warning", message, Location(name), None), name)
 

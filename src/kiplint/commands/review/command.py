@@ -65,7 +65,7 @@ BaseOption = Annotated[
     typer.Option(
         metavar="REV",
         help="The revision to compare with, or none.",
-        show_default="where the branch left the default branch; the commit before on the default branch itself",
+        show_default="the merge base with the default branch; on the default branch, the previous commit",
     ),
 ]
 
@@ -80,20 +80,22 @@ def command(
     rollout: Annotated[
         RolloutReport,
         typer.Option(
-            help="Report how far KIP-1313's header is: auto once a definition has headerVersions, always as findings."
+            help="Report the rollout of KIP-1313's header: auto once a definition has headerVersions, always as "
+            "findings."
         ),
     ] = "auto",
     trust_head: Annotated[
         bool,
         typer.Option(
             "--trust-head",
-            help="Take the configuration, rule packs and baseline of the work tree, not those of the base.",
+            help="Use the configuration, rule packs and baseline of the working tree, not those of the base.",
         ),
     ] = False,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Apply the safe fixes of what the change brought, then report what is left.")
+        bool,
+        typer.Option("--fix", help="Apply safe fixes to the findings that the change caused, then report the rest."),
     ] = False,
-    whole: Annotated[bool, typer.Option("--all", help="List infos too, and in Markdown everything.")] = False,
+    whole: Annotated[bool, typer.Option("--all", help="Also list infos and, in Markdown, everything.")] = False,
     select: SelectOption = None,
     ignore: IgnoreOption = None,
     severity: SeverityOption = None,
@@ -102,12 +104,12 @@ def command(
     output_format: ReportFormatOption = None,
     config: ConfigOption = None,
 ) -> int:
-    """Review a change: what it brings, what it breaks, and for whom.
+    """Review a change: what it adds, what it breaks, and for whom.
 
-    One report of the work tree against a base: the findings that the base does not have, what breaks in versions that a
-    release or the base has, and the state of KIP-1313's header. Each cause is reported once, at the place to correct,
-    with the fix if there is one. What the change only adds is listed below, and fails nothing. Comments, moved files
-    and untouched lines are not reported.
+    Compares the working tree with a base, and reports new findings, what breaks in versions that a release or the base
+    has, and the state of KIP-1313's header. Each cause is reported once, at the place to correct, with a fix if there
+    is one. Changes that only add something are listed below and cause no failure. Comments, moved files and untouched
+    lines are not reported.
     """
     work = partial(
         review,
@@ -132,20 +134,22 @@ class ReviewSummary(FindingsSummary, frozen=True, kw_only=True):
     """The numbers of a review."""
 
     older: Annotated[int, Meta(description="Findings that are older than the change.")]
-    breaks: Annotated[dict[str, int], Meta(description="The number of entries that break something, by what.")]
-    additions: Annotated[int, Meta(description="The number of changes that only add.")]
+    breaks: Annotated[dict[str, int], Meta(description="The number of entries, by what they break.")]
+    additions: Annotated[int, Meta(description="The number of changes that only add something.")]
 
 
 class ReviewDocument(msgspec.Struct, frozen=True):
     """What `kiplint review --output-format json` writes."""
 
     version: Literal[1]
-    base: Annotated[str, Meta(description="The revision that is compared with; empty for none.")]
-    released: Annotated[tuple[str, ...], Meta(description="The releases; empty where the base counts as released.")]
+    base: Annotated[str, Meta(description="The base revision; empty for none.")]
+    released: Annotated[tuple[str, ...], Meta(description="The releases; empty if the base counts as released.")]
     findings: Annotated[tuple[Entry, ...], Meta(description="An entry for each cause, the most severe first.")]
     additions: Annotated[tuple[ChangeFinding, ...], Meta(description="The changes that break nothing.")]
     summary: ReviewSummary
-    rollout: Annotated[RolloutDocument | UnsetType, Meta(description="Once a definition has headerVersions.")] = UNSET
+    rollout: Annotated[
+        RolloutDocument | UnsetType, Meta(description="Present once a definition has headerVersions.")
+    ] = UNSET
 
 
 class ReviewResult(Report, frozen=True):
@@ -158,7 +162,7 @@ class ReviewResult(Report, frozen=True):
     base: str = ""
     """The revision that is compared with, or empty."""
     released: tuple[str, ...] = ()
-    """The releases; empty where the base counts as released."""
+    """The releases; empty if the base counts as released."""
     rollout: tuple[RolloutRow, ...] = ()
     """The RPCs with their request headers, once a definition has headerVersions."""
 
@@ -287,7 +291,7 @@ def _names(paths: Iterable[Path]) -> tuple[str, ...]:
     names_by_path: dict[str, str] = {}
     for name in names:
         if not os.path.lexists(name):
-            raise SourceError(f"no such file or directory: {name}; to compare with a revision, write --base REV")
+            raise SourceError(f"no such file or directory: {name}; to compare with a revision, use --base REV")
         # A separator ends each path, so that `ab` is not inside of `a`.
         names_by_path.setdefault(os.path.join(os.path.realpath(name), ""), name)
     outer_names = []
