@@ -55,7 +55,8 @@ def test_the_hooks_are_what_they_have_to_be() -> None:
     review, check, fix = MANIFEST["kiplint-review"], MANIFEST["kiplint-check"], MANIFEST["kiplint-fix"]
     assert (review["entry"], review["args"]) == ("kiplint review", ["--base", "HEAD"])
     assert (review["pass_filenames"], review["always_run"]) == (False, True)
-    assert (check["entry"], fix["entry"]) == ("kiplint check", "kiplint check --fix")
+    assert (check["entry"], check.get("args")) == ("kiplint check", None)
+    assert (fix["entry"], fix["args"]) == ("kiplint check --fix", ["--changed-since", "HEAD"])
     for hook in (check, fix):
         assert (hook["files"], hook["types"], hook["require_serial"]) == (hooks.PATTERN, ["file"], True)
 
@@ -158,7 +159,7 @@ def test_other_json_is_skipped(repository: Path) -> None:
     assert all(success for success, _ in run_hooks(repository).values())
 
 
-def test_the_check_reports_all_of_a_file_that_changes_and_the_review_what_is_new(repository: Path) -> None:
+def test_the_check_reports_all_of_a_file_that_changes_and_the_others_what_is_new(repository: Path) -> None:
     bad_response = definition_of("response").replace('"string"', '"strnig"')
     commit_files(repository, XRequest=definition_of("request"), XResponse=bad_response)
     write(repository, XResponse=bad_response.replace("One.", "Two."))
@@ -166,7 +167,7 @@ def test_the_check_reports_all_of_a_file_that_changes_and_the_review_what_is_new
     assert {hook: success for hook, (success, _) in result.items()} == {
         "kiplint-review": True,
         "kiplint-check": False,
-        "kiplint-fix": False,
+        "kiplint-fix": True,
     }
     assert "fields/unknown-type" in result["kiplint-check"][1]
 

@@ -19,12 +19,13 @@ PATTERN = rf"(^|/)({'|'.join(FOLDERS)})/[^/]+\.json$"
 
 
 class Hook(NamedTuple):
-    """A hook. Without `args` it is given the definitions that a commit changes."""
+    """A hook. If it `takes_files`, it is given the definitions that a commit changes."""
 
     id: str
     description: str
     entry: str
     args: tuple[str, ...] = ()
+    takes_files: bool = True
 
 
 HOOKS = (
@@ -33,6 +34,7 @@ HOOKS = (
         "Report the new findings and breaking changes of a commit in Kafka message schemas.",
         "kiplint review",
         ("--base", "HEAD"),
+        takes_files=False,
     ),
     Hook(
         "kiplint-check",
@@ -43,6 +45,7 @@ HOOKS = (
         "kiplint-fix",
         "Apply safe fixes to the Kafka message schemas that a commit changes; comments are kept.",
         "kiplint check --fix",
+        ("--changed-since", "HEAD"),
     ),
 )
 
@@ -74,7 +77,9 @@ def _hook(hook: Hook) -> str:
     ]
     if hook.args:
         words = ", ".join(f'"{word}"' for word in hook.args)
-        lines += [f"  args: [{words}]", "  pass_filenames: false", "  always_run: true"]
-    else:
+        lines.append(f"  args: [{words}]")
+    if hook.takes_files:
         lines += [f"  files: {PATTERN}", "  types: [file]"]
+    else:
+        lines += ["  pass_filenames: false", "  always_run: true"]
     return "\n".join([*lines, "  require_serial: true"]) + "\n"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from fixes.support import comments_of
-from kiplint import migrate_kip_1313
+from kiplint import check, migrate_kip_1313
 from sources.support import make_repository
 from tools import definition, field, kiplint
 
@@ -82,15 +84,31 @@ def test_the_effects_of_unsafe_fixes_are_listed(tmp_path: Path) -> None:
     assert effects[0].endswith(": fields/entity-type-missing changes what tools know about the value")
 
 
-def test_a_safe_fix_that_would_make_something_worse_is_not_offered(tmp_path: Path) -> None:
+def test_a_fix_that_would_make_something_worse_is_marked_and_then_refused_once(tmp_path: Path) -> None:
     header = {"validVersions": "0-1", "flexibleVersions": "1+", "headerVersions": {"1+": "2"}}
     (tmp_path / "XRequest.json").write_bytes(definition(field(about="It."), **header))
     words = ("check", "--select", "kip-1313/header-start,kip-1313/header-not-flexible", "--output-format")
     finding = json.loads(kiplint(*words, "json", cwd=tmp_path).out)["findings"][0]
-    assert (finding["rule"], finding["fixable"], "fix" in finding) == ("kip-1313/header-start", False, False)
+    assert (finding["rule"], finding["fixable"], finding["fix"]["applicability"]) == (
+        "kip-1313/header-start", True, "safe",
+    )  # fmt: skip
     result = kiplint(*words, "text", cwd=tmp_path)
+    assert "error[kip-1313/header-start]: [*] " in result.out
+    assert result.out.endswith("\n[*] 1 fixable with `kiplint check --fix`.\n")
+    result = kiplint(*words, "text", "--fix", cwd=tmp_path)
     assert "fixable" not in result.out and "[*]" not in result.out
-    assert "not fixed: XRequest.json:" in kiplint(*words, "text", "--fix", cwd=tmp_path).err
+    assert re.fullmatch(
+        r"nothing to fix, 1 left\nnot fixed: XRequest.json:\d+: kip-1313/header-start: .*"
+        r"\(kip-1313/body-not-flexible\)\n", result.err,
+    )  # fmt: skip
+    assert not json.loads(kiplint(*words, "json", "--fix", cwd=tmp_path).out)["findings"][0]["fixable"]
+
+
+def test_a_check_tries_no_fix(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[object] = []
+    monkeypatch.setattr("kiplint.fixes.fix.try_edits", lambda *arguments: tried.append(arguments))
+    assert [finding.fixable for finding in check(here, isolated=True).findings] == [True] * 4
+    assert not tried
 
 
 def test_json_has_edits_that_do_what_fix_does(here: Path) -> None:
@@ -143,23 +161,52 @@ def test_what_is_older_than_the_change_is_left_alone(here: Path) -> None:
     assert (here / "YData.json").read_bytes() == CLEAN.replace(b"XData", b"YData")
 
 
-def test_in_a_checkout_only_what_differs_from_head_is_fixed(
-    here: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_what_a_check_reports_is_fixed_whatever_head_has(here: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     make_repository(here, {"XData.json": SLIPS})
-    older = "4 left, 4 of them older than HEAD and fixable with `check --fix --all`\n"
-    for where in (here, tmp_path_factory.mktemp("elsewhere")):
-        assert kiplint("check", str(here), "--fix", cwd=where).err.endswith(f"nothing to fix, {older}")
-    assert kiplint("check", "--diff", cwd=here) == (0, "", f"nothing to fix, {older}")
-    (here / "YData.json").write_bytes(SLIPS.replace(b"XData", b"YData"))
-    data = SLIPS.replace(b'"versions": "1+"', b'"versions": "0+"')
-    (here / "XData.json").write_bytes(data.replace(b"}]", b"}] "))
-    result = kiplint("check", "--fix", "--output-format", "concise", cwd=here)
-    assert result.err.startswith("fixed 8 findings in 2 files: ")
-    assert (here / "YData.json").read_bytes() == CLEAN.replace(b"XData", b"YData")
-    (here / "XData.json").write_bytes(SLIPS)
-    assert kiplint("check", "--fix", "--all", cwd=here).err.startswith("fixed 4 findings in 1 file: ")
-    assert (here / "XData.json").read_bytes() == CLEAN
+    for where, words in ((here, ()), (tmp_path_factory.mktemp("elsewhere"), ("--all",))):
+        (here / "XData.json").write_bytes(SLIPS)
+        result = kiplint("check", here, cwd=where)
+        assert "[*] 4 fixable with `kiplint check --fix`." in result.out
+        assert kiplint("check", here, "--fix", *words, cwd=where).err.startswith("fixed 4 findings in 1 file: ")
+        assert (here / "XData.json").read_bytes() == CLEAN
+
+
+def test_with_a_base_the_hint_names_it(here: Path) -> None:
+    make_repository(here, {"YData.json": CLEAN.replace(b"XData", b"YData")})
+    (here / "XData.json").write_bytes(SLIPS.replace(b'"about"', b'"abuot"'))
+    since = "--changed-since HEAD"
+    assert kiplint("check", *since.split(), cwd=here).out.endswith(
+        f"[*] 4 fixable with `kiplint check {since} --fix`, "
+        f"[?] 1 more to fix and review with `kiplint check {since} --fix --unsafe-fixes`.\n"
+    )
+
+
+DATA: dict[str, Any] = {"type": "data", "apiKey": None, "listeners": None}
+
+
+def many_commas(count: int) -> bytes:
+    """A definition with a trailing comma in each of so many fields."""
+    fields = [field(f"Field{number}", about="It.") for number in range(count)]
+    return definition(*fields, name="X", **DATA).replace(b'"about": "It."', b'"about": "It.",')
+
+
+def many_tags(count: int) -> bytes:
+    """A definition with so many tagged fields without a tag."""
+    return definition(
+        *(field(f"Field{number}", versions="3+", taggedVersions="3+", about="It.") for number in range(count)),
+        name="X",
+        **DATA,
+    )
+
+
+@pytest.mark.parametrize("data", [many_commas(30), many_commas(450), many_tags(30), many_tags(250)])
+def test_a_second_run_finds_nothing_to_fix(tmp_path: Path, data: bytes) -> None:
+    """Also beyond the number of problems that are reported of one file."""
+    make_repository(tmp_path, {"YData.json": CLEAN.replace(b"XData", b"YData")})
+    (tmp_path / "X.json").write_bytes(data)
+    result = kiplint("check", "--fix", "--unsafe-fixes", cwd=tmp_path)
+    assert (result.code, result.out, result.err[:6]) == (0, "", "fixed ")
+    assert kiplint("check", "--fix", "--unsafe-fixes", cwd=tmp_path)[:3] == (0, "", "nothing to fix, 0 left\n")
 
 
 @pytest.mark.parametrize(
@@ -324,7 +371,7 @@ def test_a_patch_names_files_as_git_and_patch_take_them(here: Path, tmp_path: Pa
     make_repository(here, {})
     before = (inner / "XData.json").read_bytes()
     for where, name in (("beside", "../of them"), (".", "HEAD:"), ("beside", "HEAD:of them")):
-        patch = kiplint("check", name, "--diff", "--all", cwd=here / where).out
+        patch = kiplint("check", name, "--diff", cwd=here / where).out
         assert patch.startswith("--- a/of them/XData.json\t\n+++ b/of them/XData.json\t\n"), name
         for tool in (["git", "apply", "-"], ["patch", "-p1", "--binary", "--silent"]):
             (inner / "XData.json").write_bytes(before)

@@ -174,6 +174,34 @@ def test_infos_are_counted(checkout: Path) -> None:
     assert "style/about-missing" in kiplint("review", "--output-format", "concise", cwd=checkout).out
 
 
+def test_a_fix_touches_only_files_of_the_change(tmp_path: Path) -> None:
+    """Once a message declares its headers all have to; that is no fix of this change, but a command for the set."""
+    files = {
+        f"schemas/{name}{suffix}.json": definition_of(suffix, name=name, key=key)
+        for key, name in enumerate(("Thing", "Pause", "Resume"))
+        for suffix in ("Request", "Response")
+    }
+    work = make_repository(tmp_path / "work", files)
+    header = definition_of("Request", name="Resume", key=2, headerVersions={"0+": "2"})
+    write(work, {"schemas/ResumeRequest.json": header.rstrip()[:-1].rstrip() + b",\n}\n"})
+    result = kiplint("review", "--fix", "--output-format", "json", cwd=work)
+    (finding,) = (item for item in json.loads(result.out)["findings"] if item["rule"] == "kip-1313/header-missing")
+    assert (finding["path"], finding["fixable"]) == ("schemas/ResumeRequest.json", False)
+    assert (
+        finding["message"]
+        == "ResumeRequest declares headerVersions, but PauseRequest and 4 other messages of this set do not"
+    )
+    assert finding["help"] == "in 5 files: run `kiplint migrate kip-1313 --only-declare schemas`"
+    changed = git(work, "diff", "--name-only").split()
+    assert changed == ["schemas/ResumeRequest.json"]
+    assert (work / changed[0]).read_bytes() == header
+    assert kiplint(*finding["help"].partition("`")[2].rstrip("`").split()[1:], cwd=work).code == 0
+    rules = [
+        item["rule"] for item in json.loads(kiplint("review", "--output-format", "json", cwd=work).out)["findings"]
+    ]
+    assert "kip-1313/header-missing" not in rules
+
+
 def test_one_map_of_headers_gives_a_summary_that_is_read(tmp_path: Path) -> None:
     """The RPCs that lack headers are one line."""
     names = [f"Thing{key:02}" for key in range(60)]

@@ -75,10 +75,19 @@ def test_a_message_with_the_key_of_another_is_it_only_if_they_are_related(
     assert (head.former is not None) is is_known
 
 
-@pytest.mark.parametrize(("tags", "free"), [([], 0), ([0, 1], 2), ([0, 2], 1), ([0, 0], 1), ([-1], 0)])
-def test_the_next_free_tag(tags: list[int], free: int) -> None:
-    fields = [field(f"F{n}", tag=tag, taggedVersions="3+", versions="3+") for n, tag in enumerate(tags)]
-    assert message(*fields).next_tag == free
+@pytest.mark.parametrize(
+    ("tags", "free"),
+    [
+        ([0, 1], {}),
+        ([0, 0], {1: 1}),
+        ([0, 2, 2, 0], {2: 1, 3: 3}),
+        ([None, 1, None], {0: 0, 2: 2}),
+        ([-1, None], {1: 0}),
+    ],
+)
+def test_each_field_that_needs_a_tag_gets_one_that_no_other_has(tags: list[int | None], free: dict[int, int]) -> None:
+    fields = [field(f"F{n}", taggedVersions="3+", versions="3+", tag=tag) for n, tag in enumerate(tags)]
+    assert message(*fields).free_tags == free
 
 
 def make_request(name: str, file: str, valid: str) -> Message:

@@ -34,6 +34,10 @@ class BaseState(NamedTuple):
     top: str
     messages: frozenset[tuple[str, str]] | None = None
 
+    def has(self, path: str, data: bytes) -> bool:
+        """Whether the base has a file of the work tree with these bytes."""
+        return self.files.get(_path_below(self.top, path)) == data
+
     def at(self, directory: str) -> SchemaSet | None:
         """The set of a directory of the work tree, None if the base has none."""
         base_directory = _path_below(self.top, directory)

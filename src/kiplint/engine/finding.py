@@ -96,7 +96,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     message_name: Annotated[str, Meta(description="The message; empty if its name could not be read.")]
     source: Annotated[str, Meta(description="Where the rule comes from, such as a KIP.")]
     fingerprint: Annotated[str, Meta(description="Stays the same as long as the rule, the message and the field do.")]
-    fixable: Annotated[bool, Meta(description="Whether there is a `fix`; a safe one makes nothing worse.")]
+    fixable: Annotated[bool, Meta(description="Whether there is a `fix`, which `--fix` tries.")]
     url: Annotated[str, Meta(description="Where the rule is documented; omitted for custom rules.")] = ""
     fix: Annotated[Fix | None, Meta(description="The fix; omitted if there is none.")] = None
     instead: Annotated[

@@ -51,9 +51,10 @@ def fix_set(before: CheckedFiles, check: Check, *, unsafe: bool = False, release
         limits = SAFE if safe_findings else Limits(allowed_breaks=UNSAFE_BREAKS, releases=releases)
         trial = try_edits(after, [group_of(finding) for finding in batch], check, limits)
         if trial.after is not after:
-            refusals.clear()  # a fix that made something worse may be right now
-        for number, reasons in trial.dropped.items():
-            refusals[batch[number].fingerprint] = (batch[number], reasons[0] if reasons else None)
+            refusals = {}  # a fix that made something worse before may be right now
+        else:
+            for number, reasons in trial.dropped.items():
+                refusals[batch[number].fingerprint] = (batch[number], reasons[0] if reasons else None)
         after = trial.after
 
     fixed_findings = _fixed_findings(before.findings, after.findings)
@@ -117,8 +118,6 @@ class Fixes(NamedTuple):
     """What was fixed in the sets."""
 
     fixed_sets: Sequence[FixedSet]
-    older: int = 0
-    """How many findings have a fix that was not applied because HEAD has these findings too."""
 
     @property
     def change(self) -> FileChanges:
@@ -143,9 +142,7 @@ class Fixes(NamedTuple):
         verb = "fixed" if is_written else "would fix"
         parts = [f"{verb} {findings} in {files}: {', '.join(rules)}" if rules else "nothing to fix"]
         parts.append(f"{len(remaining):,} left")
-        if self.older:
-            parts.append(f"{self.older:,} of them older than HEAD and fixable with `check --fix --all`")
-        fixable = count_fixable(remaining, unsafe=True)
+        fixable = sum(finding.fix is not None for finding in remaining)
         if fixable and not unsafe:
             parts.append(f"{fixable:,} of them fixable with --unsafe-fixes")
         if hidden:
@@ -157,13 +154,7 @@ class Fixes(NamedTuple):
             if finding.fix and finding.fix.changes
         ]
         reasons = [
-            f"not fixed: {finding.path}:{finding.line}: {finding.rule}: {regression}"
+            f"not fixed: {finding.path}:{finding.line}: {finding.rule}: {regression or 'the fix does not resolve it'}"
             for finding, regression in refusals
-            if regression  # else its fix does not resolve the finding
         ]
         return (", ".join(parts), *side_effects, *reasons)
-
-
-def count_fixable(findings: Iterable[Finding], unsafe: bool) -> int:
-    """How many findings have a safe fix, or if `unsafe` is set any fix."""
-    return sum(finding.fix is not None and (unsafe or finding.fix.applicability == "safe") for finding in findings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 from kiplint.model import types
@@ -71,13 +72,16 @@ class Container:
         return {field.position: other.name for field, other in pairs}
 
     @cached_property
-    def next_tag(self) -> int:
-        """The lowest tag that no field has."""
-        tags = {field.tag for field in self.tagged_fields}
-        tag = 0
-        while tag in tags:
-            tag += 1
-        return tag
+    def free_tags(self) -> dict[int, int]:
+        """By position of a field with the tag of another, or tagged without a number: a tag that no field has."""
+        used_tags = {field.tag for field in self.tagged_fields}
+        unused_tags = (tag for tag in count() if tag not in used_tags)
+        fields = (
+            field
+            for field in self.fields
+            if field.position in self.duplicate_tags or (field.tagged and field.tag is None)
+        )
+        return {field.position: tag for field, tag in zip(fields, unused_tags, strict=False)}
 
     @cached_property
     def skipped_tags(self) -> dict[int, int]:

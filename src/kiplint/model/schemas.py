@@ -262,10 +262,7 @@ class SchemaSet:
 
     @cached_property
     def headerless(self) -> tuple[Message, ...]:
-        """The live requests and responses without a header map; those whose findings are reported come first.
-
-        One finding, at the first of them, speaks for all.
-        """
+        """The live requests and responses without a header map; those whose findings are reported come first."""
         headerless = [
             message
             for message in self._valid_messages
@@ -275,6 +272,21 @@ class SchemaSet:
         if selected is not None:
             headerless.sort(key=lambda message: message.file not in selected)
         return tuple(headerless)
+
+    @cached_property
+    def file_of_headerless(self) -> str:
+        """The file of the finding that speaks for all `headerless` messages: the first one's; empty if there are none.
+
+        If the base declares no headers, the change that begins to declare them is to blame: the finding is in the
+        first file that does.
+        """
+        formers = [message.former for message in self.messages if message.former]
+        begins = bool(formers) and not any(former.declares_headers for former in formers)
+        declaring = [message for message in self._valid_messages if message.is_rpc and message.header_ranges]
+        if self.headerless and begins and declaring:
+            selected = self.selected
+            return min(declaring, key=lambda message: selected is not None and message.file not in selected).file
+        return self.headerless[0].file if self.headerless else ""
 
     @cached_property
     def declares_listeners(self) -> bool:

@@ -41,9 +41,7 @@ SetsArgument = Annotated[
 ]
 FixOption = Annotated[
     bool,
-    typer.Option(
-        "--fix", help="Apply safe fixes to what changed since HEAD; with --all, or outside git, to everything."
-    ),
+    typer.Option("--fix", help="Apply the safe fixes of the findings that are reported."),
 ]
 UnsafeFixesOption = Annotated[
     bool,
@@ -76,7 +74,7 @@ AllOption = Annotated[
     bool,
     typer.Option(
         "--all",
-        help="Also list infos and, on a terminal, show every error with its line. With --fix: also fix what HEAD has.",
+        help="Also list infos and, on a terminal, show every error with its line.",
     ),
 ]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property, partial
 from operator import attrgetter
 from types import MappingProxyType
@@ -22,7 +21,6 @@ from kiplint.engine.baseline import (
     BaselineResult,
     StaleEntry,
     apply_baseline,
-    are_among,
     new_findings,
     read_baseline,
 )
@@ -31,16 +29,15 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Result, check_set
-from kiplint.fixes.fix import FixedSet, Fixes, count_fixable, fix_set, safely_fixable
+from kiplint.fixes.fix import FixedSet, Fixes, fix_set
 from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.regressions import CheckedFiles, Files
 from kiplint.fixes.write import require_files
 from kiplint.render.report import FindingsSummary, Report, at_least
-from kiplint.sources.archive import ARCHIVES
 from kiplint.sources.disk import STDIN
 from kiplint.sources.git import work_tree_of
 from kiplint.sources.open import open_sets
-from kiplint.sources.schema_files import NothingThereError, SchemaFiles, SourceError
+from kiplint.sources.schema_files import NothingThereError, SchemaFiles
 from kiplint.text.words import first_of, plural
 
 HEAD: Final = "HEAD"
@@ -73,8 +70,16 @@ class CheckResult(Report, frozen=True):
     """The entries of the baseline that record more findings than there are; None without a baseline."""
     patch: bytes | None = None
     """The unified diff of the fixes; None where none were to be made."""
+    base: str = ""
+    """The revision that it is compared with; empty for none."""
 
     command = "check"
+
+    @property
+    def fix_commands(self) -> tuple[str, str]:
+        """The command that applies the safe fixes, and the one that applies the others too."""
+        base = f" --changed-since {self.base}" if self.base else ""
+        return f"`kiplint check{base} --fix`", f"`kiplint check{base} --fix --unsafe-fixes`"
 
     @property
     def document(self) -> CheckDocument:
@@ -107,8 +112,7 @@ def check(
     one that the revision `changed_since`, by default HEAD, has.
 
     `fix` writes fixes to the files, `diff` only to the result's `patch`; the findings of the result are those that
-    remain. Findings in the baseline and findings older than the change are not fixed; without `changed_since`, those
-    that HEAD has are fixed only if `whole` is set.
+    remain. What the check does not report, because the baseline or `changed_since` has it, is not fixed.
     Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that cannot be written,
     and SourceError for files that cannot be opened.
     """
@@ -186,11 +190,6 @@ def check_sets(options: CheckOptions) -> CheckResult:
     fixes = None
     if options.fix or options.diff:
         results, fixes = _fix(options, inputs, results)
-    else:
-        results = [
-            _without_refused_fixes(options, inputs.base, schemas, result)
-            for schemas, result in zip(inputs.sets, results, strict=True)
-        ]
     comparison, older_count = _leave_out_old(options, inputs, results)
     return _report(options, inputs, results, fixes, comparison, older_count)
 
@@ -230,8 +229,8 @@ def _baseline(options: CheckOptions) -> BaselineFile | None:
 
 
 def _check(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) -> Result:
-    """The result of one set, whose findings have all fixes, whatever these make worse."""
-    return check_set(
+    """The result of one set. Its findings have fixes, with `strict` only those that edit no file as the base has it."""
+    result = check_set(
         schemas.files,
         options.rules,
         directory=schemas.directory,
@@ -239,80 +238,59 @@ def _check(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) 
         fixer=make_fix,
         base=base.at(schemas.directory) if base else None,
     )
+    if options.strict and base:
+        edited_paths = {edit.path for finding in result.findings if finding.fix for edit in finding.fix.edits}
+        unchanged_paths = {path for path in edited_paths if base.has(path, result.sources[path])}
+        result.findings = [
+            finding.with_fix(None)
+            if finding.fix and not unchanged_paths.isdisjoint(edit.path for edit in finding.fix.edits)
+            else finding
+            for finding in result.findings
+        ]
+    return result
 
 
 def _fix(options: CheckOptions, inputs: _Inputs, results: Sequence[Result]) -> tuple[list[Result], Fixes]:
     """Fix the findings that neither the baseline nor the base has; write the files unless only a patch is wanted.
 
-    Without a base, findings that HEAD has are not fixed either; `older` counts those that have a fix. Returns the
-    results after the fixes.
+    Returns the results after the fixes. In them a finding has no fix if the fix was refused.
     """
-    findings = [finding for result in results for finding in result.findings]
     baseline = read_baseline(inputs.baseline) if inputs.baseline else None
-    new_to_baseline = new_findings(findings, baseline.counts if baseline else {})
-    new_to_base = new_to_baseline
-    if any(finding.fix for finding in new_to_baseline):  # else HEAD need not be checked
-        new_to_base = _recent(new_to_baseline, _sources(results), inputs.base or _head_as_base(options))
-    ids_to_fix = {id(finding) for finding in new_to_base}  # findings of two sets may be equal
-    releases = _releases_to_preserve(options) if any(finding.fix for finding in new_to_base) else None
-
+    known_counts = Counter(baseline.counts if baseline else {})
+    base_counts = Counter(inputs.base.counts if inputs.base else {})
+    releases = _releases_to_preserve(options) if options.unsafe_fixes else None
     new_results: list[Result] = []
     fixed_sets: list[FixedSet] = []
     for schemas, result in zip(inputs.sets, results, strict=True):
-        counts_to_leave = Counter(item.fingerprint for item in result.findings if id(item) not in ids_to_fix)
-        new_result = result
-        if any(finding.fix and id(finding) in ids_to_fix for finding in result.findings):
-            check = partial(_check_files, options, inputs.base, schemas, counts_to_leave)
-            fixed_set = fix_set(check(_data_of(schemas)), check, unsafe=options.unsafe_fixes, releases=releases)
+        counts = Counter(finding.fingerprint for finding in result.findings)
+        known = counts & known_counts
+        older = (counts - known) & base_counts
+        known_counts, base_counts = known_counts - known, base_counts - older
+        base_of_set = inputs.base._replace(counts=older) if inputs.base else None
+        fixed_set = None
+        if any(finding.fix for finding in _with_fixes_of_new(result, known, base_of_set)):
+            check = partial(_check_files, options, schemas, known, base_of_set)
+            files = {file.path: file.data for file in schemas.files}
+            fixed_set = fix_set(check(files), check, unsafe=options.unsafe_fixes, releases=releases)
             fixed_sets.append(fixed_set)
-            new_result = _check(options, inputs.base, _with_data(schemas, fixed_set.after))
-        new_result.findings = _without_fixes(new_result.findings, counts_to_leave)
-        new_results.append(new_result)
+        new_results.append(_result_after(options, inputs, schemas, result, fixed_set))
     fixes = Fixes(fixed_sets)
     if options.writes:
         fixes.change.write()
-    if not inputs.base:
-        older = count_fixable(new_to_baseline, options.unsafe_fixes) - count_fixable(new_to_base, options.unsafe_fixes)
-        fixes = fixes._replace(older=older)
     return new_results, fixes
 
 
-def _without_refused_fixes(
-    options: CheckOptions, base: BaseState | None, schemas: SchemaFiles, result: Result
-) -> Result:
-    """The result, in which the findings whose safe fixes `check --fix` would refuse have no fix."""
-    if not safely_fixable(result.findings):
-        return result  # unsafe fixes are tried only when --unsafe-fixes applies them
-    check = partial(_check_files, options, base, schemas, {})
-    refusals = fix_set(check(_data_of(schemas)), check).refusals
-    refused_fingerprints = {finding.fingerprint for finding, _ in refusals}
-    result.findings = [
-        finding.with_fix(None) if finding.fingerprint in refused_fingerprints else finding
-        for finding in result.findings
-    ]
-    return result
-
-
 def _check_files(
-    options: CheckOptions,
-    base: BaseState | None,
-    schemas: SchemaFiles,
-    counts_to_leave: Mapping[str, int],
-    files: Files,
+    options: CheckOptions, schemas: SchemaFiles, known: Mapping[str, int], base: BaseState | None, files: Files
 ) -> CheckedFiles:
     """A set with other bytes in its files, checked against all rules, which no fix may break: also those not selected.
 
-    The findings that `counts_to_leave` counts have no fix.
+    Findings that the baseline or the base has, which `known` and `base` count, have no fix.
     """
     changed_schemas = _with_data(schemas, files)
     result = _check(options, base, changed_schemas)
     other_result = _check(replace(options, rules=options.other_rules), None, changed_schemas)
-    return CheckedFiles(files, _without_fixes(result.findings, counts_to_leave), other_result.findings)
-
-
-def _data_of(schemas: SchemaFiles) -> Files:
-    """The bytes of the files of a set, by path."""
-    return {file.path: file.data for file in schemas.files}
+    return CheckedFiles(files, _with_fixes_of_new(result, known, base), other_result.findings)
 
 
 def _with_data(schemas: SchemaFiles, files: Files) -> SchemaFiles:
@@ -321,25 +299,25 @@ def _with_data(schemas: SchemaFiles, files: Files) -> SchemaFiles:
     return replace(schemas, files=tuple(changed_files))
 
 
-def _without_fixes(findings: Sequence[Finding], counts_to_leave: Mapping[str, int]) -> list[Finding]:
-    """The findings; as many of each fingerprint as `counts_to_leave` says have lost their fix."""
-    are_to_leave = are_among(findings, counts_to_leave)
-    return [
-        finding.with_fix(None) if is_to_leave else finding
-        for finding, is_to_leave in zip(findings, are_to_leave, strict=True)
+def _with_fixes_of_new(result: Result, known: Mapping[str, int], base: BaseState | None) -> list[Finding]:
+    """The findings of a set, without the fixes of those that the baseline or the base has."""
+    new = _recent(new_findings(result.findings, known), result.sources, base)
+    new_ids = {id(finding) for finding in new}  # findings may be equal
+    return [finding if id(finding) in new_ids else finding.with_fix(None) for finding in result.findings]
+
+
+def _result_after(
+    options: CheckOptions, inputs: _Inputs, schemas: SchemaFiles, result: Result, fixed_set: FixedSet | None
+) -> Result:
+    """The result of a set after its fixes, in which the findings whose fixes were refused have none."""
+    if fixed_set is None:
+        return result
+    new_result = _check(options, inputs.base, _with_data(schemas, fixed_set.after)) if fixed_set.after else result
+    refused = {finding.fingerprint for finding, _ in fixed_set.refusals}
+    new_result.findings = [
+        finding.with_fix(None) if finding.fingerprint in refused else finding for finding in new_result.findings
     ]
-
-
-def _head_as_base(options: CheckOptions) -> BaseState | None:
-    """HEAD, whose findings are not fixed; None if all are to be fixed, or if the sets are not in one work tree."""
-    are_on_disk = all(os.path.lexists(name) and not name.lower().endswith(ARCHIVES) for name in options.names)
-    work_trees = {work_tree_of(_directory(name)) for name in options.names}
-    if options.whole or not are_on_disk or len(work_trees) > 1 or "" in work_trees:
-        return None
-    (work_tree,) = work_trees
-    with suppress(SourceError):  # git is missing or refuses the repository
-        return read_base(HEAD, options.names, options.configuration.keeps, options.rules, repository=work_tree)
-    return None
+    return new_result
 
 
 def _releases_to_preserve(options: CheckOptions) -> Releases | None:
@@ -413,6 +391,7 @@ def _report(
         older=older_count,
         patch=fixes.change.patch(options.names) if fixes else None,
         whole=options.whole,
+        base=options.changed_since or "",
     )
 
 
