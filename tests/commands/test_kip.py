@@ -51,6 +51,23 @@ def test_a_definition_is_checked_at_its_place(place: Path) -> None:
     ]
 
 
+def test_html_with_a_plain_and_an_escaped_definition(place: Path) -> None:
+    escaped = RESPONSE.replace('"', "&quot;").replace("int16", "int17")
+    (place / "kip.html").write_text(f"<pre>{REQUEST}</pre>\n<pre>{escaped}</pre>\n")
+    code, result = document("kip.html")
+    assert [row["name"] for row in result["kips"][0]["definitions"]] == ["XRequest", "XResponse"]
+    (finding,) = result["findings"]
+    line = (place / "kip.html").read_text().splitlines()[finding["line"] - 1]
+    assert (code, line[finding["column"] - 1 :].startswith("&quot;type&quot;: &quot;int17")) == (1, True)
+
+
+def test_fields_that_are_not_checked_are_counted(place: Path) -> None:
+    lone = json.dumps(field("Epoch"))
+    (place / "kip.md").write_text(f"Add {lone}.\n\n{lone}\n{REQUEST}")
+    result = run("kip.md", "--ignore", "style")
+    assert "kip.md: 2 fields outside of a definition not checked (lines 1, 3)" in result.err
+
+
 def test_the_set_gives_the_rest_and_what_is_changed(place: Path) -> None:
     (place / "kip.txt").write_text(f"Now:\n{REQUEST}\nThen:\n{NEWER}\n")
     code, result = document("kip.txt", "--against", "base")

@@ -41,10 +41,10 @@ from kiplint.render.table import title, width_of
 from kiplint.render.text import excerpt
 from kiplint.sources.disk import STDIN, read_input
 from kiplint.sources.schema_files import NothingThereError, SchemaFile
-from kiplint.text.document import Block, find_blocks
+from kiplint.text.document import Block, read_document
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import printable
-from kiplint.text.words import plural, tally
+from kiplint.text.words import first_of, plural, tally
 
 EPILOG = """\b
 Examples:
@@ -168,6 +168,18 @@ class Kip(NamedTuple):
     data: bytes
     lines: Lines
     definitions: tuple[tuple[Definition, Block], ...]
+    fields: tuple[int, ...]
+    """The offsets of the fields that are in no definition, and so are not checked."""
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """What was not read."""
+        if not self.definitions:
+            yield f"no message definition in {self.path}"
+        if self.fields:
+            lines = [str(self.lines.position(offset)[0]) for offset in self.fields]
+            where = f"{'line' if len(lines) == 1 else 'lines'} {first_of(lines, 5)}"
+            yield f"{self.path}: {plural(len(lines), 'field')} outside of a definition not checked ({where})"
 
     def span(self, start: int, end: int) -> Span:
         """The lines and columns of the text from the offset `start` up to `end`."""
@@ -209,8 +221,8 @@ def kip(
     base_files = read_directories(against, repository, configuration.keeps) if against else {}
     base = make_tree(os.fspath(against or ""), base_files.items())
     kips = [_read(name) for name in names]
-    notes = tuple(f"no message definition in {kip.path}" for kip in kips if not kip.definitions)
-    if len(notes) == len(kips):
+    notes = tuple(note for kip in kips for note in kip.notes)
+    if not any(kip.definitions for kip in kips):
         raise NothingThereError(f"nothing to check: {'; '.join(notes)}")
 
     kip_objects: list[KipObject] = []
@@ -247,8 +259,9 @@ def _read(path: str) -> Kip:
     """Read a KIP and its definitions; raises SourceError for a file that cannot be read."""
     data = read_input(path, KIP_BYTES)
     text = decode_text(data)
-    definitions = tuple((load("", block.text.encode()), block) for block in find_blocks(text))
-    return Kip("<stdin>" if path == STDIN else path, data, Lines(text), definitions)
+    blocks, fields = read_document(text)
+    definitions = tuple((load("", block.text.encode()), block) for block in blocks)
+    return Kip("<stdin>" if path == STDIN else path, data, Lines(text), definitions, fields)
 
 
 def _check(

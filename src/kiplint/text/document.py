@@ -1,11 +1,14 @@
-"""The definitions in a document: blocks of JSON in plain text or Markdown, as wikis alter them."""
+"""The definitions in a document: blocks of JSON in plain text, Markdown or HTML, as wikis alter them."""
 
 from __future__ import annotations
 
+import html
 import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -30,34 +33,75 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _COLON: Final = re.compile(r"\s*+:")
+_FIELD_KEYS: Final = frozenset(("name", "type", "versions"))
+"""The properties of a field."""
+_ENTITY: Final = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6});")
+_FENCED_DIFF: Final = re.compile(r"(?ms)^[ \t]*```[ \t]*(?:diff|patch)\b[^\n]*\n(?P<lines>.*?)^[ \t]*```")
 
 
 class Block(msgspec.Struct, frozen=True, dict=True):
-    """One definition of a document, from the offset `start` up to `end`.
+    """One definition of a document.
 
-    `text` is as long as that part of the document, but has straight quotes and no line end inside a string.
+    `text` is that part of the document with straight quotes, without line ends inside strings and without entities. It
+    begins at the offset `place` of the whole document without its `entities`.
     """
 
-    start: int
-    end: int
     text: str
+    place: int
+    entities: Entities
 
     @cached_property
     def _lines(self) -> Lines:
         return Lines(self.text)
 
+    @property
+    def start(self) -> int:
+        """The offset in the document at which the definition begins."""
+        return self.entities.offset(self.place)
+
+    @property
+    def end(self) -> int:
+        """The offset in the document at which it ends."""
+        return self.entities.offset(self.place + len(self.text))
+
     def offset(self, line: int, column: int) -> int:
         """The offset in the document of a 1-based line and column of the definition."""
-        return self.start + self._lines.starts[line - 1] + column - 1
+        return self.entities.offset(self.place + self._lines.starts[line - 1] + column - 1)
 
 
-def find_blocks(document: str) -> list[Block]:
+class Entities(NamedTuple):
+    """Where a text without HTML entities, such as `&quot;`, is shorter than its document.
+
+    `ends` are the offsets in the text after each entity, and `lengths` how much longer the document is up to there.
+    """
+
+    ends: tuple[int, ...] = ()
+    lengths: tuple[int, ...] = ()
+
+    def offset(self, offset: int) -> int:
+        """The offset in the document of an offset in the text."""
+        index = bisect_right(self.ends, offset)
+        return offset + (self.lengths[index - 1] if index else 0)
+
+
+class Document(NamedTuple):
+    """The definitions of a document, and what it has beside them that looks like a part of one."""
+
+    blocks: tuple[Block, ...]
+    fields: tuple[int, ...]
+    """The offsets of the fields that are in no definition."""
+
+
+def read_document(document: str) -> Document:
     """The definitions of a document in their order, without those inside another; takes linear time.
 
-    A definition whose closing brace is missing ends where the next one begins.
+    A definition whose closing brace is missing ends where the next one begins. Of a fenced `diff`, the lines that are
+    added count, and those that stay.
     """
-    text = _TOKEN.sub(_repair, _SPACES.sub(" ", document))
+    text, entities = _without_entities(_FENCED_DIFF.sub(_after_diff, document))
+    text = _TOKEN.sub(_repair, _SPACES.sub(" ", text))
     spans: list[tuple[int, int]] = []
+    field_starts: list[int] = []
     open_objects: list[tuple[int, set[str]]] = []  # the start and the keys of each, the innermost last
     for token in _TOKEN.finditer(text):
         if token[0] == "{":
@@ -69,6 +113,8 @@ def find_blocks(document: str) -> list[Block]:
             is_message = keys >= _MESSAGE_KEYS and "versions" not in keys  # a field has `versions`
             if _VALID_VERSIONS in keys or is_message:
                 spans.append((start, token.end()))
+            elif keys >= _FIELD_KEYS:
+                field_starts.append(start)
         elif token["string"] and _COLON.match(text, token.end()):
             _, keys = open_objects[-1]
             keys.add(token[0][1:-1])
@@ -78,12 +124,48 @@ def find_blocks(document: str) -> list[Block]:
     next_starts = dict(pairwise([*starts, len(text)]))
     spans += [(start, next_starts[start]) for start in unclosed_starts]
 
-    blocks: list[Block] = []
+    outer_spans: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        is_inside_another = bool(blocks) and start < blocks[-1].end
-        if not is_inside_another:
-            blocks.append(Block(start, end, text[start:end]))
-    return blocks
+        if not outer_spans or start >= outer_spans[-1][1]:
+            outer_spans.append((start, end))
+    blocks = tuple(Block(text[start:end], start, entities) for start, end in outer_spans)
+    return Document(blocks, tuple(entities.offset(start) for start in _outside(sorted(field_starts), outer_spans)))
+
+
+def _outside(starts: Iterable[int], spans: Sequence[tuple[int, int]]) -> Iterator[int]:
+    """The sorted offsets that are in none of the spans, which are sorted and do not overlap."""
+    for start in starts:
+        index = bisect_right(spans, (start, start))
+        if not index or spans[index - 1][1] <= start:
+            yield start
+
+
+def _after_diff(block: re.Match[str]) -> str:
+    """A fenced diff as its lines are afterwards, with the same length: lines that are removed are blank."""
+    after: list[str] = []
+    for line in block["lines"].split("\n"):
+        is_removed = line.startswith(("-", "@"))
+        after.append(" " * len(line) if is_removed else f" {line[1:]}" if line.startswith("+") else line)
+    start = block.start("lines") - block.start()
+    return block[0][:start] + "\n".join(after) + block[0][start + len(block["lines"]) :]
+
+
+def _without_entities(document: str) -> tuple[str, Entities]:
+    """The text with characters for entities; the document itself unless entities stand for the quotes of its JSON."""
+    if "&quot;" not in document and "&#" not in document:
+        return document, Entities()
+    parts: list[str] = []
+    ends: list[int] = []
+    lengths: list[int] = []
+    position = size = 0
+    for entity in _ENTITY.finditer(document):
+        character = html.unescape(entity[0])
+        parts += [document[position : entity.start()], character]
+        size += entity.start() - position + len(character)
+        position = entity.end()
+        ends.append(size)
+        lengths.append(position - size)
+    return "".join([*parts, document[position:]]), Entities(tuple(ends), tuple(lengths))
 
 
 def _repair(token: re.Match[str]) -> str:
