@@ -169,17 +169,20 @@ class Kip(NamedTuple):
     lines: Lines
     definitions: tuple[tuple[Definition, Block], ...]
     fields: tuple[int, ...]
-    """The offsets of the fields that are in no definition, and so are not checked."""
+    """The offsets of the fields that are in no definition."""
+    patches: tuple[int, ...]
+    """The offsets of the parts of patches that show no whole definition."""
 
     @property
     def notes(self) -> Iterator[str]:
         """What was not read."""
         if not self.definitions:
             yield f"no message definition in {self.path}"
-        if self.fields:
-            lines = [str(self.lines.position(offset)[0]) for offset in self.fields]
-            where = f"{'line' if len(lines) == 1 else 'lines'} {first_of(lines, 5)}"
-            yield f"{self.path}: {plural(len(lines), 'field')} outside of a definition not checked ({where})"
+        for what, offsets in (("field", self.fields), ("patch hunk", self.patches)):
+            if offsets:
+                lines = [str(self.lines.position(offset)[0]) for offset in offsets]
+                where = f"{'line' if len(lines) == 1 else 'lines'} {first_of(lines, 5)}"
+                yield f"{self.path}: {plural(len(lines), what)} outside of a definition not checked ({where})"
 
     def span(self, start: int, end: int) -> Span:
         """The lines and columns of the text from the offset `start` up to `end`."""
@@ -259,9 +262,9 @@ def _read(path: str) -> Kip:
     """Read a KIP and its definitions; raises SourceError for a file that cannot be read."""
     data = read_input(path, KIP_BYTES)
     text = decode_text(data)
-    blocks, fields = read_document(text)
-    definitions = tuple((load("", block.text.encode()), block) for block in blocks)
-    return Kip("<stdin>" if path == STDIN else path, data, Lines(text), definitions, fields)
+    document = read_document(text)
+    definitions = tuple((load("", block.text.encode()), block) for block in document.blocks)
+    return Kip("<stdin>" if path == STDIN else path, data, Lines(text), definitions, document.fields, document.patches)
 
 
 def _check(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -36,6 +36,7 @@ _COLON: Final = re.compile(r"\s*+:")
 _FIELD_KEYS: Final = frozenset(("name", "type", "versions"))
 """The properties of a field."""
 _ENTITY: Final = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6});")
+_HUNK: Final = re.compile(r"(?m)^[ \t]*@@ -[0-9]")
 _FENCED_DIFF: Final = re.compile(r"(?ms)^[ \t]*```[ \t]*(?:diff|patch)\b[^\n]*\n(?P<lines>.*?)^[ \t]*```")
 
 
@@ -90,6 +91,8 @@ class Document(NamedTuple):
     blocks: tuple[Block, ...]
     fields: tuple[int, ...]
     """The offsets of the fields that are in no definition."""
+    patches: tuple[int, ...]
+    """The offsets of the parts of patches that show no whole definition."""
 
 
 def read_document(document: str) -> Document:
@@ -129,7 +132,17 @@ def read_document(document: str) -> Document:
         if not outer_spans or start >= outer_spans[-1][1]:
             outer_spans.append((start, end))
     blocks = tuple(Block(text[start:end], start, entities) for start, end in outer_spans)
-    return Document(blocks, tuple(entities.offset(start) for start in _outside(sorted(field_starts), outer_spans)))
+    hunks = [match.start() for match in _HUNK.finditer(document)]
+    block_starts = [block.start for block in blocks]
+    return Document(
+        blocks,
+        fields=tuple(entities.offset(start) for start in _outside(sorted(field_starts), outer_spans)),
+        patches=tuple(
+            start
+            for start, next_start in pairwise([*hunks, len(document)])
+            if bisect_left(block_starts, start) == bisect_left(block_starts, next_start)  # no block begins in it
+        ),
+    )
 
 
 def _outside(starts: Iterable[int], spans: Sequence[tuple[int, int]]) -> Iterator[int]:
