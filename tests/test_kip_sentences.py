@@ -121,6 +121,12 @@ def test_the_rule_reports_what_breaks_the_sentence(
     assert count_reports(rule, messages, edit_messages(messages, row["break"]))
 
 
+@pytest.mark.parametrize("row", [row for _, row in ROWS if "mend" in row], ids=title)
+def test_the_rule_reports_what_the_kip_itself_contradicts(row: dict[str, Any], messages: Messages) -> None:
+    assert count_reports(RULES[row["rule"]], messages, messages)
+    assert not count_reports(RULES[row["rule"]], messages, edit_messages(messages, row["mend"]))
+
+
 COMMANDS = {words for words, _ in all_commands()}
 
 
@@ -133,7 +139,9 @@ def test_a_command_has_a_test(row: dict[str, Any]) -> None:
 
 
 def test_every_row_is_enforced_in_one_way() -> None:
-    kinds = [{"section", "says", *kind} for kind in (("rule", "break"), ("command", "test"), ("unseen",))]
+    kinds = [
+        {"section", "says", *kind} for kind in (("rule", "break"), ("rule", "mend"), ("command", "test"), ("unseen",))
+    ]
     assert [row["says"] for _, row in ROWS if set(row) not in kinds or not all(row.values())] == []
 
 

@@ -34,8 +34,10 @@ def make() -> str:
 
 
 def _row(row: dict[str, Any]) -> list[str]:
-    edits = row.get("break", {}).items()
+    edits = (row.get("break") or row.get("mend") or {}).items()
     breaks = ", ".join(code(f"{place}: {json.dumps(edit, ensure_ascii=False)}") for place, edit in edits)
+    if "mend" in row:
+        breaks = f"the KIP itself; mended by {breaks}"
     return [prose(row["section"]), prose(row["says"]), _holder(row), breaks]
 
 

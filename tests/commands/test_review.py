@@ -207,12 +207,12 @@ def test_one_map_of_headers_gives_a_summary_that_is_read(tmp_path: Path) -> None
     names = [f"Thing{key:02}" for key in range(60)]
     files = {
         f"schemas/{name}{suffix}.json": definition_of(suffix, name=name, key=key)
-        for key, name in enumerate(names)
+        for key, name in enumerate(names, 100)
         for suffix in ("Request", "Response")
     }
     work = make_repository(tmp_path / "work", files)
     first = "schemas/Thing40Request.json"
-    write(work, {first: definition_of("Request", name="Thing40", key=40, headerVersions={"0+": "2"})})
+    write(work, {first: definition_of("Request", name="Thing40", key=140, headerVersions={"0+": "2"})})
     result = kiplint("review", "--output-format", "json", "--output-format", "markdown=summary.md", cwd=work)
     rules = [finding["rule"] for finding in json.loads(result.out)["findings"]]
     assert rules.count("kip-1313/header-missing") == 1

@@ -24,21 +24,27 @@ def rollout(*words: str | Path, cwd: Path = FIXTURES, **others: Any) -> Ran:
 
 
 def rpc(name: str, key: int, valid: str, headers: dict[str, str] | None = None, **others: Any) -> dict[str, bytes]:
-    """The two files of an RPC; headers are those of the request."""
+    """The two files of an RPC; headers are those of the request, and the response declares its own beside them."""
     same = {"apiKey": key, "validVersions": valid, **others}
+    response_headers = {"0-2": "0", "3+": "1"} if headers else None
     return {
         f"{name}Request.json": definition(A, name=f"{name}Request", headerVersions=headers, **same),
-        f"{name}Response.json": definition(A, name=f"{name}Response", type="response", **same),
+        f"{name}Response.json": definition(
+            A, name=f"{name}Response", type="response", headerVersions=response_headers, **same
+        ),
     }
 
 
 SASL = rpc("SaslHandshake", 17, "0-1", flexibleVersions="none")
-ID = field("ClientInstanceId", "uuid", "3+")
-HEADER = {
-    "RequestHeader.json": definition(
-        A, ID, name="RequestHeader", type="header", apiKey=None, validVersions="1-3", flexibleVersions="2+"
-    )
-}
+HEADER_FIELDS = (
+    field("RequestApiKey", "int16"),
+    field("RequestApiVersion", "int16"),
+    field("CorrelationId", "int32"),
+    field("ClientId", "string", "1+", nullableVersions="1+", flexibleVersions="none"),
+    field("ClientInstanceId", "uuid", "3+"),
+)
+OWN: dict[str, Any] = {"type": "header", "apiKey": None, "validVersions": "1-3", "flexibleVersions": "2+"}
+HEADER = {"RequestHeader.json": definition(*HEADER_FIELDS, name="RequestHeader", **OWN)}
 OLD = {**rpc("Alpha", 1, "0-5"), **rpc("Beta", 2, "0-5"), **SASL}
 DONE = {**rpc("Alpha", 1, "0-6", V3), **rpc("Beta", 2, "0-6", V3), **SASL, **HEADER}
 HALF = {**rpc("Alpha", 1, "0-6", V3), **rpc("Beta", 2, "0-5"), **SASL, **HEADER}

@@ -123,13 +123,63 @@ def test_without_api_versions(client: bool, broker: bool, says: str) -> None:
 def test_the_id_is_in_the_header_where_both_sides_know_it(repo: Path, client: str, broker: str) -> None:
     folder = repo / "fixtures/negotiate/telemetry"
     negotiation = negotiate(read_set(folder / f"{client}-client"), [read_set(folder / f"{broker}-broker")])
-    both = client == broker == "new"
+    both, is_closed = client == broker == "new", (client, broker) == ("new", "old")
     first = negotiation.exchanges[0]
-    assert (first.cluster_id, first.node_id, first.client_software, first.checked) == (both, both, True, both)
+    assert (first.cluster_id, first.node_id, first.client_software, first.checked) == (both, both, not is_closed, both)
     assert {row.name for row in negotiation.rpcs if row.instance_id} == (
         {"ApiVersions", "GetTelemetrySubscriptions", "PushTelemetry"} if both else set()
     )
-    assert {row.status for row in negotiation.rpcs} == {"agreed"}
+    assert {row.status for row in negotiation.rpcs} == {"no-connection" if is_closed else "agreed"}
+
+
+ONE = (rpc("One", 900, "0-3", headerVersions={"0-2": "1", "3+": "3"})[0], rpc("One", 900, "0-3")[1])
+CLIENT_6 = (*api_versions("0-6", headerVersions={"0-2": "1", "3-5": "2", "6+": "3"}), *ONE)
+
+
+@pytest.mark.parametrize(
+    ("broker", "closes"),
+    [
+        (api_versions("0-5"), True),
+        (api_versions("0-2", software=False), True),
+        (api_versions("0-5", headerVersions={"0-2": "1", "3+": "2"}), True),
+        (api_versions("0-6", headerVersions={"0-2": "1", "3-5": "2", "6+": "3"}), False),
+    ],
+)
+def test_a_broker_that_cannot_read_the_header_of_api_versions_closes_the_connection(
+    broker: Messages, closes: bool
+) -> None:
+    """As brokers 2.8.0 to 4.4.0 did with version 6 and header 3 (../shared/bytes)."""
+    negotiation = between(CLIENT_6, (*broker, *ONE, *rpc("Theirs", 902, "2")))
+    (exchange,) = negotiation.exchanges
+    assert exchange.is_closed is closes
+    assert negotiation.in_trouble is closes
+    statuses = {row.name: (row.status, row.usable, row.chosen) for row in negotiation.rpcs}
+    assert statuses["Theirs"] == ("broker-only", None, None)
+    if closes:
+        assert (exchange.tried, exchange.tried_header, exchange.answer, exchange.used) == (6, 3, None, None)
+        assert exchange.notes[0].startswith("the broker closes the connection: it takes the header of version 6 for ")
+        assert statuses["ApiVersions"] == statuses["One"] == ("no-connection", "none", None)
+        assert (
+            row(negotiation, "One").message == "b1 closes the connection, as it cannot read the header of ApiVersions"
+        )
+    else:
+        assert statuses["One"] == ("agreed", "0-3", 3)
+
+
+def test_a_broker_that_knows_header_3_answers_an_unknown_version_with_it() -> None:
+    headers = {"0-2": "1", "3-5": "2", "6+": "3"}
+    client, broker = (api_versions(valid, headerVersions=headers) for valid in ("0-7", "0-6"))
+    (exchange,) = between(client, broker).exchanges
+    assert (exchange.tried, exchange.answer, exchange.used, exchange.request_header) == (7, 0, 6, 3)
+
+
+def test_one_broker_of_two_closes_the_connection() -> None:
+    one_row = row(between(CLIENT_6, CLIENT_6, (*api_versions("0-5"), *ONE)), "One")
+    assert (one_row.status, one_row.usable) == ("no-connection", "none")
+    assert [(agreement.status, agreement.chosen) for agreement in one_row.brokers] == [
+        ("agreed", 3),
+        ("no-connection", None),
+    ]
 
 
 def test_what_lacks_header_3_is_refused_and_nothing_else(repo: Path) -> None:
@@ -151,8 +201,8 @@ def test_refusal_is_a_matter_of_each_connection(repo: Path) -> None:
     folder = repo / "fixtures/negotiate"
     brokers = [read_set(folder / "refused/broker"), read_set(folder / "telemetry/old-broker")]
     negotiation = negotiate(read_set(folder / "refused/client"), brokers)
-    assert [broker.status for broker in row(negotiation, "GetTelemetrySubscriptions").brokers] == ["agreed", "agreed"]
-    assert [broker.chosen for broker in row(negotiation, "GetTelemetrySubscriptions").brokers] == [1, 0]
+    telemetry = row(negotiation, "GetTelemetrySubscriptions").brokers
+    assert [(broker.status, broker.chosen) for broker in telemetry] == [("agreed", 1), ("no-connection", None)]
     assert row(negotiation, "DeleteGroups").status == "refused"
     assert [broker.status for broker in row(negotiation, "DeleteGroups").brokers] == ["refused", "client-only"]
 

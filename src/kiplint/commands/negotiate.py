@@ -159,7 +159,8 @@ def _connection(exchange: Exchange) -> Iterator[tuple[str, str]]:
         error = " with 35 (UNSUPPORTED_VERSION, not retriable)" if exchange.error else ""
         named_range = f", naming {exchange.supported} as its range (KIP-511)" if exchange.supported else ""
         yield "ApiVersions", f"the client tries version {exchange.tried} (request header {exchange.tried_header})"
-        yield "", f"the broker answers in version {exchange.answer}{error}{named_range}"
+        if not exchange.is_closed:
+            yield "", f"the broker answers in version {exchange.answer}{error}{named_range}"
     if exchange.used is not None:
         yield "", f"in use: version {exchange.used} (request header {exchange.request_header}, response header 0)"
     yield from (("note", note) for note in exchange.notes)

@@ -52,8 +52,8 @@ def command(
     """Report which RPCs use the new request header (KIP-1313).
 
     done: a new version uses it, and the response was bumped too. unstable: only an unstable version uses it.
-    missing: none does. wrong: a released version was moved to another header, or the response lags. new: not in
-    BASE, with the header from its first version.
+    missing: none does. wrong: check has an error about its versions or headers, or a released version was moved to
+    another header. new: not in BASE, with the header from its first version.
     exempt: frozen. dead: no version left. The exit code is 1 while any is unstable, missing or wrong.
     """
     return report(
@@ -157,7 +157,7 @@ def findings_of(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tup
         pointer = row.pointer if is_in_file else ""
         finding = Finding(
             rule=row.rule,
-            severity=row.severity,
+            severity="error",
             message=row.message if row.name in row.message else f"{row.name}: {row.message}",
             path=row.path,
             **asdict(Span(*locator.span(pointer))),

@@ -29,6 +29,7 @@ SOFTWARE: Final = ("ClientSoftwareName", "ClientSoftwareVersion")
 NamedSet = tuple[str, SchemaSet]
 Outcome = Literal[
     "agreed",
+    "no-connection",
     "no-common-version",
     "layout-differs",
     "header-differs",
@@ -38,7 +39,7 @@ Outcome = Literal[
     "broker-only",
     "not-offered",
 ]
-TROUBLE: tuple[Outcome, ...] = ("no-common-version", "layout-differs", "header-differs", "refused")
+TROUBLE: tuple[Outcome, ...] = ("no-connection", "no-common-version", "layout-differs", "header-differs", "refused")
 """The statuses of an RPC that both sides have and a client cannot use, the worst first."""
 
 
@@ -49,7 +50,10 @@ class Exchange(msgspec.Struct, frozen=True):
     mode: Annotated[Mode, Meta(description="The mode of the broker: the usual one of its release.")]
     tried: Annotated[int | None, Meta(description="The version that the client tries first: its highest.")] = None
     tried_header: Annotated[int | None, Meta(description="The request header version of that attempt.")] = None
-    answer: Annotated[int | None, Meta(description="The version of the answer: `tried`, or 0 with an error.")] = None
+    answer: Annotated[
+        int | None,
+        Meta(description="The version of the answer: `tried`, or 0 with an error; null if the connection is closed."),
+    ] = None
     error: Annotated[Literal["", "UNSUPPORTED_VERSION"], Meta(description="The error code of the first answer.")] = ""
     supported: Annotated[str, Meta(description="The broker's range in that answer (KIP-511), or empty.")] = ""
     used: Annotated[int | None, Meta(description="The version that the connection uses, null without one.")] = None
@@ -65,6 +69,11 @@ class Exchange(msgspec.Struct, frozen=True):
         Meta(description="Whether it began with request header 3, which all requests must then have (KIP-1313)."),
     ] = False
     notes: Annotated[tuple[str, ...], Meta(description="Notes on the exchange.")] = ()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the broker closes the connection, because it cannot read the header of the attempt."""
+        return self.tried is not None and self.answer is None
 
 
 class Agreement(msgspec.Struct, frozen=True):
@@ -276,7 +285,9 @@ def exchange(client: Side, broker: Side) -> Exchange:
     """The first exchange of a connection, by which the client learns the versions of the broker.
 
     The client tries its highest version. A broker that does not know it answers in version 0 with UNSUPPORTED_VERSION
-    (KIP-35, "Proposed Changes", 4), and the client continues with an older version.
+    (KIP-35, "Proposed Changes", 4), and the client continues with an older version. It reads the header of an unknown
+    version as that of its own highest: if that has no client instance id, it closes the connection (tried with brokers
+    2.8.0 to 4.4.0; docs/guide/migration.md has the bytes).
     """
     ours, theirs = client.offers.get(API_VERSIONS), broker.offers.get(API_VERSIONS)
     if ours is None or theirs is None:
@@ -286,6 +297,10 @@ def exchange(client: Side, broker: Side) -> Exchange:
     tried = ours.versions.highest
     opening = Exchange(broker.name, broker.mode, tried, header_of(ours.request, tried), answer=tried, used=tried)
     if tried not in theirs.versions:
+        known_header = header_of(theirs.request, theirs.request.valid.highest)
+        if header_of(ours.request, tried) >= HEADER_WITH_ID > known_header:
+            note = f"the broker closes the connection: it takes the header of version {tried} for header {known_header}"
+            return replace(opening, answer=None, used=None, notes=(note,))
         opening = _fallback(opening, ours, theirs)
     used = opening.used
     if used is None:
@@ -342,6 +357,8 @@ def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreem
     offered = str(theirs.versions)
     if ours is None:
         return Agreement(broker.name, offered, status="broker-only")
+    if opening.is_closed:
+        return Agreement(broker.name, offered, status="no-connection")
     common = ours.versions & theirs.versions
     version = opening.used if api_key == API_VERSIONS else common.highest
     if not common or version is None:
@@ -385,8 +402,8 @@ def _rpc_row(api_key: int, client: Side, brokers: Sequence[Side], exchanges: Seq
     usable: VersionRange | None = None  # None where a side lacks the RPC, empty where no version works with all
     if ours and len(broker_offers) == len(brokers):
         usable = ours.versions
-        for theirs in broker_offers:
-            usable &= ours.versions_with_same_bytes(theirs)
+        for theirs, opening in zip(broker_offers, exchanges, strict=True):
+            usable = NONE if opening.is_closed else usable & ours.versions_with_same_bytes(theirs)
     chosen: int | None = None
     if usable and api_key == API_VERSIONS:  # each connection uses the version of its exchange: the lowest of them
         chosen = min((agreement.chosen for agreement in agreements if agreement.chosen is not None), default=None)
@@ -416,10 +433,11 @@ def _rpc_row(api_key: int, client: Side, brokers: Sequence[Side], exchanges: Seq
 def _status_with_all(agreements: Sequence[Agreement], usable: VersionRange | None) -> Outcome:
     """The status of an RPC with all brokers together: the worst of theirs, or that no version is usable with all.
 
-    `usable` is None where a side lacks the RPC. If layouts differ, their status counts even where no version is usable.
+    `usable` is None where a side lacks the RPC. That layouts differ, or that a broker closes the connection, counts
+    even where no version is usable.
     """
     statuses = {agreement.status for agreement in agreements}
-    if usable is not None and not usable and "layout-differs" not in statuses:
+    if usable is not None and not usable and statuses.isdisjoint({"layout-differs", "no-connection"}):
         return "no-common-version"
     for status in (*TROUBLE, "broker-only"):
         if status in statuses:
@@ -433,6 +451,10 @@ def _notes(
     status: Outcome, ours: Offer, broker_offers: Sequence[Offer | None], agreements: Sequence[Agreement]
 ) -> Iterator[str]:
     """What the client's user has to know of an RPC with this status; offers and agreements are broker by broker."""
+    if status == "no-connection":
+        for agreement in agreements:
+            if agreement.status == status:
+                yield f"{agreement.broker} closes the connection, as it cannot read the header of ApiVersions"
     if status == "no-common-version":
         ranges = ", ".join(f"{agreement.broker} {agreement.versions or 'none'}" for agreement in agreements)
         yield f"the client has {ours.versions}, {ranges}: no version in common"

@@ -1,28 +1,32 @@
 """How far a new request header is rolled out: one row for each RPC (KIP-1313, Kafka Protocol Changes).
 
-The rows are a view of findings: of the rules whose `rollout` is set, in the head and in its changes since the base.
+An RPC is done only if `check` has no error about its headers, so the rules of `check` come first: whatever they say
+about a pair, its versions or its headers makes it wrong. What is left is decided here, from the header of each version.
 """
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Final, Literal, cast, get_args
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.compat.change import Both, Change, Kind
+from kiplint.compat.change import Both
 from kiplint.compat.fields import compare_headers
 from kiplint.compat.released import Releases, VersionStatuses, released_versions
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.engine.config import Config, load_rules, make_ruleset
-from kiplint.engine.finding import Location, Severity, Violation, location_of, message_of
-from kiplint.engine.rule import Level, Rule
-from kiplint.engine.ruleset import RuleSet, matches
+from kiplint.engine.finding import Location, Violation, location_of, message_of
+from kiplint.engine.rule import Rule
+from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.run import file_violations, set_violations
 from kiplint.model.headers import HEADER_WITH_ID, header_map, header_of
-from kiplint.model.message import Message
+from kiplint.model.load import Definition, ProblemElement
+from kiplint.model.message import Message, file_name, rpc_of
 from kiplint.model.schemas import Rpc, SchemaSet, are_related
 from kiplint.text.words import join_words
 
@@ -31,7 +35,20 @@ MESSAGES_WITH_ID: Final = frozenset(
 )
 """The messages with a client instance id of their own, until the header carries it."""
 INSTANCE_ID: Final = "ClientInstanceId"
+
+GATE_PACKS: Final = ("kip-1313", "kip-511", "rpc")
+"""The packs about headers and RPCs: an RPC with an error of their rules is wrong."""
+GATE_PROPERTIES: Final = ("apiKey", "validVersions", "flexibleVersions", "headerVersions")
+"""The properties of a message that decide its headers: an RPC with an error of any rule there is wrong."""
+PAIR: Final = ("request", "response")
+
 FROZEN: Final = "kip-1313/frozen-rpc"
+MISSING: Final = "kip-1313/v3-missing"
+HEADER_MISSING: Final = "kip-1313/header-missing"
+DUPLICATE_KEY: Final = "rpc/api-key-duplicate"
+REQUEST_MISSING: Final = "rpc/request-missing"
+REMOVED: Final = "compat/message-removed"
+API_VERSIONS_HEADER: Final = "kip-1313/api-versions-header"
 
 Adoption = Literal["done", "unstable", "missing", "wrong", "new", "exempt", "dead"]
 STATUSES: Final[tuple[Adoption, ...]] = get_args(Adoption)
@@ -43,13 +60,14 @@ class RolloutRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One RPC: its versions in the base and the head, its request headers, and its status: a line of jsonl."""
 
     name: str
-    api_key: int
+    api_key: Annotated[int, Meta(description="-1 where it cannot be read.")]
     status: Annotated[
         Adoption,
         Meta(
             description="`done`: a version that brokers offer uses the header, and the response was bumped too; "
-            "`unstable`: only an unstable version uses it; `missing`: none does; `wrong`: a released version was moved "
-            "to another header, or the response lags; `new`: not in the base; `exempt`: frozen; `dead`: no version."
+            "`unstable`: only an unstable version uses it; `missing`: none does; `wrong`: `check` has an error about "
+            "its pair, versions or headers, or a released version was moved to another header; `new`: not in the base; "
+            "`exempt`: frozen; `dead`: no version."
         ),
     ]
     base_versions: Annotated[str, Meta(description="Of the request in the base; empty where there is none.")]
@@ -59,29 +77,43 @@ class RolloutRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rule: Annotated[
         str, Meta(description="The rule that decides the status; left out where nothing is to be done.")
     ] = ""
-    severity: Annotated[Severity, Meta(description="Of the rule; left out for an error.")] = "error"
     path: Annotated[str, Meta(description="The file to look at, if a rule decides.")] = ""
     pointer: Annotated[str, Meta(description="The JSON pointer in that file; left out for the whole file.")] = ""
     message_name: Annotated[str, Meta(description="The message in that file.")] = ""
 
 
 def rollout_rules(header: int, config: Config | None = None, all_rules: Sequence[Rule] = ()) -> RuleSet:
-    """The rules of a rollout, with the severities and params of a configuration, without those that it ignores.
+    """The rules that decide a rollout: those that `check` runs, with the params of a configuration.
 
-    `all_rules` are all rules as configured, by default those that are shipped. The rule about RPCs that lack the header
-    is on unless the configuration turns it off; `header` is the header version that it requires.
+    `all_rules` are all rules as configured, by default those that are shipped; `header` is the header version that
+    every request should have. What a configuration ignores, and severities below the rule's own, do not open the gate.
     """
     config = config or Config()
-    # In a rollout an unknown header is wrong however many messages (`common`) have it.
-    rollout_params = {"header": header, "common": 1 << 30, "derived": True}
-    active_rules = []
-    for rule in all_rules or make_ruleset(config, load_rules(config, "")).all_rules:
-        is_off = rule.severity == "off" and (rule.spec.rollout != "missing" or rule.id in config.severity)
-        is_ignored = any(matches(selector, rule.id) for selector in config.ignore)
-        if rule.spec.rollout and not is_off and not is_ignored:
+    all_rules = all_rules or make_ruleset(config, load_rules(config, "")).all_rules
+    # In a rollout a mistake that several messages share is a mistake of each.
+    rollout_params = {"header": header, "common": 1 << 30, "derived": True, "every": True}
+    rules = []
+    for rule in all_rules:
+        severity = "error" if rule.severity == "error" else rule.spec.severity
+        if rule.each in _ORDER and severity != "off" and rule.id != MISSING:
             params = {name: rollout_params.get(name, value) for name, value in rule.params.items()}
-            active_rules.append(replace(rule, severity=rule.active_severity, params=params))
-    return RuleSet(active_rules, active_rules)
+            rules.append(replace(rule, severity=severity, params=params))
+    return RuleSet(rules, list(all_rules))
+
+
+_ORDER: Final = ("problem", "rpc", "change", "header_range", "message", "field", "struct")
+"""The kinds of elements that rules about headers have; the first error in this order is the message of a row."""
+
+
+def is_about_headers(violation: Violation) -> bool:
+    """Whether a violation is an error that keeps an RPC from being done: of its versions, its headers or its pair."""
+    if violation.severity != "error":
+        return False
+    element, location = violation.element, violation.location
+    name, *below = f"{location.pointer}/{location.key}".strip("/").split("/")
+    if isinstance(element, ProblemElement) and not below:
+        name = element.problem.intended_property or name  # such as `headerVersion`
+    return violation.rule.pack in GATE_PACKS or name in GATE_PROPERTIES
 
 
 def rollout_of_trees(
@@ -95,7 +127,7 @@ def rollout_of_trees(
     rows: list[RolloutRow] = []
     if base is None:
         for schemas in head.sets.values():
-            rows += rollout(schemas, None, header, rules)
+            rows += rollout(schemas, None, header, rules, None, _unreadable(head, schemas))
         return sorted(rows, key=lambda row: row.name)
     head_keys = {_key(message) for message in head.messages if message.is_rpc}
     base_messages = {_key(message): message for message in base.messages if message.is_rpc}
@@ -105,8 +137,15 @@ def rollout_of_trees(
         remaining = [message for message in old_set.messages if _key(message) not in keys_elsewhere]
         added_keys = set_keys - {_key(message) for message in remaining}  # of RPCs that moved here or are new
         moved = [base_messages[key] for key in added_keys if key in base_messages]
-        rows += rollout(new_set, SchemaSet((*remaining, *moved), old_set.directory), header, rules, releases)
+        base_set = SchemaSet((*remaining, *moved), old_set.directory)
+        rows += rollout(new_set, base_set, header, rules, releases, _unreadable(head, new_set))
     return sorted(rows, key=lambda row: row.name)
+
+
+def _unreadable(tree: Tree, schemas: SchemaSet) -> list[Definition]:
+    """The definitions of a set that cannot be read."""
+    folders = {os.path.dirname(message.file) for message in schemas.messages}
+    return [definition for definition in tree.unparsable if os.path.dirname(definition.file) in folders]
 
 
 def _key(message: Message) -> tuple[str, int | None]:
@@ -120,19 +159,17 @@ def rollout(
     header: int = 3,
     rules: RuleSet | None = None,
     releases: Releases | None = None,
+    unreadable: Sequence[Definition] = (),
 ) -> list[RolloutRow]:
     """The rows of all RPCs of the head, and of the RPCs that it lacks from the base, by name.
 
-    `header` is the header version that every request should have. `rules` decide what is wrong or missing, by default
-    those of `rollout_rules` as they are shipped. A version is released when one of the `releases` has it; if `releases`
-    is None, when the base has it.
+    `header` is the header version that every request should have. `rules` decide what is wrong, by default those of
+    `rollout_rules` as they are shipped. A version is released when one of the `releases` has it; if `releases` is None,
+    when the base has it. `unreadable` are the definitions of the head that cannot be read.
     """
     head = SchemaSet(head.messages, head.directory, head.is_single_file, head.unparsable_names, head.selected, base)
-    view = _Rollout(head, base, header, rules or rollout_rules(header), releases)
-    rows = [view.row(rpc) for rpc in view.rpcs]
-    head_keys = {rpc.api_key for rpc in view.rpcs}
-    rows += [view.removed_row(rpc) for api_key, rpc in view.base_rpcs.items() if api_key not in head_keys]
-    return sorted(rows, key=lambda row: row.name)
+    view = _Rollout(head, base, header, rules or rollout_rules(header), releases, unreadable)
+    return sorted(view.rows(), key=lambda row: row.name)
 
 
 def summary(rows: Sequence[RolloutRow]) -> dict[Adoption, int]:
@@ -142,160 +179,234 @@ def summary(rows: Sequence[RolloutRow]) -> dict[Adoption, int]:
 
 
 class _Rollout:
-    """What decides the rows: the RPCs of head and base by API key, and what they violate, the most important first."""
+    """What decides the rows: the RPCs of head and base by API key, and the errors about headers by message."""
 
     def __init__(
-        self, head: SchemaSet, base: SchemaSet | None, header: int, rules: RuleSet, releases: Releases | None
+        self,
+        head: SchemaSet,
+        base: SchemaSet | None,
+        header: int,
+        rules: RuleSet,
+        releases: Releases | None,
+        unreadable: Iterable[Definition],
     ) -> None:
         """`header` is the header version that every request should have; the rules are those of `rollout_rules`."""
-        self.head, self.base, self.header, self.rules = head, base, header, rules
-        self.rpcs = [rpc for rpc in head.rpcs if not rpc.is_coordinator]
+        self.head, self.base, self.header, self.rules, self.releases = head, base, header, rules, releases
+        self.frozen: Mapping[str, str] = rules.by_id[FROZEN].params["frozen"]
+        self.exempt: Sequence[str] = rules.by_id[MISSING].params["exempt"]
+        self.rpcs = _rpcs(head)
         self.base_rpcs = {rpc.api_key: rpc for rpc in base.rpcs if not rpc.is_coordinator} if base else {}
-        for rpc in self.rpcs:
+        for rpc, _ in self.rpcs:
             base_rpc = self.base_rpcs.get(rpc.api_key)
             if base_rpc and base_rpc.request and rpc.request and not are_related(base_rpc.request, rpc.request):
                 del self.base_rpcs[rpc.api_key]  # another RPC, whose key this one took
-        self.frozen_rule = next((rule for rule in rules.rules if rule.id == FROZEN), None)
-        self.missing_rule = next((rule for rule in rules.rules if rule.spec.rollout == "missing"), None)
-        self.violations: defaultdict[int, list[Violation]] = defaultdict(list)
-        for violation in self._violations(releases):
-            message = message_of(violation.element)
-            if message and message.api_key is not None and violation.rule is not self.missing_rule:
-                self.violations[message.api_key].append(violation)
-        header_violations = rules.violations("message", [head.request_header]) if head.request_header else []
-        self.header_violation = next((item for item in header_violations if item.severity != "off"), None)
+        self.unreadable = {name: error for file in unreadable for name, error in self._reading_errors(file)}
+        self.errors: defaultdict[Message, list[Violation]] = defaultdict(list)
+        self.notes: dict[Message, str] = {}
+        for violation in self._violations():
+            if is_about_headers(violation):
+                for message in filter(None, _messages_of(violation, head)):
+                    self.errors[message].append(violation)
+            elif violation.rule.id == API_VERSIONS_HEADER:
+                self.notes[violation.element.message] = violation.message
 
-    def _violations(self, releases: Releases | None) -> Iterator[Violation]:
-        """The violations in the order in which they decide a row: the first one of an RPC hides its others."""
-        messages = [message for message in self.head.messages if message.is_rpc]
-        ordered_elements: list[tuple[str, Iterable[Any]]] = [
-            ("rpc", (rpc for rpc in self.rpcs if not rpc.is_pair)),
-            ("change", (change for message in messages for change in self._header_changes(message, releases))),
-            ("rpc", (rpc for rpc in self.rpcs if rpc.is_pair)),
-            ("header_range", (entry for message in messages for entry in message.header_ranges)),
-            ("message", messages),
-            ("field", (field for message in messages for field in message.fields)),
-        ]
-        for kind, elements in ordered_elements:
-            for violation in self.rules.violations(kind, elements):
-                if violation.severity == "off":
-                    continue
-                if kind == "change":  # it decides the row of its message, where the new headers are
-                    message = violation.element.message
-                    yield replace(violation, element=message, location=location_of(message, "headerVersions"))
-                else:
-                    yield violation
+    def _reading_errors(self, file: Definition) -> Iterator[tuple[str, Violation]]:
+        """The first error of a definition that cannot be read, by each name that its message may have."""
+        problems = [ProblemElement(problem, file.file) for problem in file.problems]
+        for violation in self.rules.violations("problem", problems)[:1]:
+            text = f"{file_name(file.file)} cannot be read: {violation.message}"
+            for name in file.likely_names:
+                yield name, replace(violation, message=text)
 
-    def _header_changes(self, message: Message, releases: Releases | None) -> Iterator[Change]:
-        """The changes of the headers of released versions."""
-        old = self.base.key_owners.get((message.type, message.api_key or 0)) if self.base else None
-        if old is None:
-            return
-        for status, reference, versions, _ in VersionStatuses.of(old, message, releases).groups:
-            if status == "released":
-                yield from compare_headers(Both(reference, message), versions, derived=True)
+    def _violations(self) -> Iterator[Violation]:
+        """What the rules say of the requests, responses and headers of the head."""
+        messages = [message for message in self.head.messages if message.is_rpc or message.type == "header"]
+        definitions = [Definition(message.file, message.data, message, message.problems) for message in messages]
+        files = {message.file for message in messages}
+        yield from self._header_changes(messages)
+        yield from file_violations(definitions, files, self.rules)
+        yield from set_violations(self.head, self.rules, files)
 
-    def row(self, rpc: Rpc) -> RolloutRow:
-        """The row of an RPC of the head."""
-        request, base_rpc = rpc.request, self.base_rpcs.get(rpc.api_key)
-        base_request = base_rpc.request if base_rpc else None
-        row = _undecided_row(rpc, base_request, request)
-        violations = self.violations[rpc.api_key]
-        frozen_versions = self._frozen_versions(rpc)
+    def _header_changes(self, messages: Iterable[Message]) -> Iterator[Violation]:
+        """What the rules say of the changes of the headers of released versions, at the message's new headers."""
+        for message in messages:
+            old = self.base.key_owners.get((message.type, message.api_key or 0)) if self.base else None
+            if old is None:
+                continue
+            for status, reference, versions, _ in VersionStatuses.of(old, message, self.releases).groups:
+                if status == "released":
+                    changes = compare_headers(Both(reference, message), versions, derived=True)
+                    for violation in self.rules.violations("change", changes):
+                        yield replace(violation, element=message, location=location_of(message, "headerVersions"))
+
+    def rows(self) -> Iterator[RolloutRow]:
+        """The rows of the RPCs of the head, of those that only the base has, and of those that cannot be read."""
+        names = set()
+        for rpc, messages in self.rpcs:
+            names.add(rpc.name)
+            yield self.row(rpc, messages)
+        head_keys = {rpc.api_key for rpc, _ in self.rpcs}
+        for api_key, rpc in self.base_rpcs.items():
+            if api_key not in head_keys:
+                names.add(rpc.name)
+                yield self.removed_row(rpc)
+        for message_name, error in self.unreadable.items():
+            name = rpc_of(message_name)
+            if name not in (message_name, *names):
+                names.add(name)
+                values: dict[str, Any] = {"base_versions": "", "versions": "", "header_versions": {}, "message": ""}
+                yield _wrong(RolloutRow(name=name, api_key=-1, status="wrong", **values), error)
+
+    def row(self, rpc: Rpc, messages: Sequence[Message]) -> RolloutRow:
+        """The row of an RPC of the head. What is frozen comes first, then errors, then which header is used."""
+        row, errors = self._undecided_row(rpc), self._errors_of(rpc, messages)
+        frozen_versions = self.frozen.get(rpc.rpc_name)
         if frozen_versions is not None:
-            for violation in violations:
-                if violation.rule is self.frozen_rule:
-                    return _wrong(row, violation)
-            text = f"frozen at versions {frozen_versions}: it never carries the client instance id"
-            return replace(row, status="exempt", message=text)
+            errors = [error for error in errors if error.rule.id in (FROZEN, DUPLICATE_KEY)]
+            if not errors:
+                text = f"frozen at versions {frozen_versions}: it never carries the client instance id"
+                return replace(row, status="exempt", message=text)
+        if errors:
+            location = errors[0].location
+            is_twin = errors[0].rule.id == DUPLICATE_KEY and location.file not in {item.file for item in messages}
+            return _wrong(row, errors[0], f"{location.message_name}: " if is_twin else "")
         if rpc.is_dead:
             return replace(row, status="dead", message="no valid version is left")
-        if violations:
-            return _wrong(row, violations[0])
-        if request is None:
-            return replace(row, status="exempt", message="there is no request")
-        if self.missing_rule and rpc.rpc_name in self.missing_rule.params["exempt"]:
+        if rpc.rpc_name in self.exempt:
             return replace(row, status="exempt", message="exempt")
-        return self._adoption(row, rpc, request, base_request)
+        if rpc.request is None:
+            return _failing(row, "wrong", f"{rpc.name} has no request", REQUEST_MISSING, location_of(rpc, "apiKey"))
+        return self._adoption(row, rpc, rpc.request)
 
-    def _frozen_versions(self, rpc: Rpc) -> str | None:
-        """The versions at which an RPC is frozen, such as `0-1`; None for others."""
-        return self.frozen_rule.params["frozen"].get(rpc.rpc_name) if self.frozen_rule else None
+    def _errors_of(self, rpc: Rpc, messages: Sequence[Message]) -> list[Violation]:
+        """The errors about the headers of an RPC with these messages, the one that decides first.
 
-    def _adoption(self, row: RolloutRow, rpc: Rpc, request: Message, base_request: Message | None) -> RolloutRow:
-        """The row of an RPC that violates no rule: whether its latest version, or a new one's first, has the header."""
+        An RPC without any header map is not wrong for that: it still has to get its version with the header.
+        """
+        names = (rpc.name + suffix for suffix in ("Request", "Response"))
+        errors = [error for message in messages for error in self.errors[message]]
+        if not any(message.declares_headers for message in messages):
+            errors = [error for error in errors if error.rule.id != HEADER_MISSING]
+        return [*(self.unreadable[name] for name in names if name in self.unreadable), *sorted(errors, key=_rank)]
+
+    def _header_errors(self) -> Iterator[Violation]:
+        """The errors of the messages RequestHeader and ResponseHeader, which concern every RPC that uses them."""
+        for name in ("RequestHeader", "ResponseHeader"):
+            if name in self.unreadable:
+                yield self.unreadable[name]
+            elif name in self.head.by_name:
+                yield from sorted(self.errors[self.head.by_name[name]], key=_rank)
+
+    def _adoption(self, row: RolloutRow, rpc: Rpc, request: Message) -> RolloutRow:
+        """The row of an RPC without errors: whether its latest version, or a new one's first, has the header."""
+        base_rpc = self.base_rpcs.get(rpc.api_key)
+        base_request = base_rpc.request if base_rpc else None
         latest, first = request.valid.highest, request.valid.lowest
-        is_new = self.base is not None and rpc.api_key not in self.base_rpcs
+        is_new = self.base is not None and base_rpc is None
         header, offered_versions = header_of(request, first if is_new else latest), released_versions(request)
-        status: Adoption = "missing"
-        key, text = "headerVersions", ""
+
+        def missing(text: str, key: str = "headerVersions", status: Adoption = "missing") -> RolloutRow:
+            return _failing(row, status, text, MISSING, location_of(request, key))
+
         if header < self.header and is_new:
-            text = f"{rpc.name} is new, but version {first} uses header {header}; start with header {self.header}"
-        elif header < self.header:
+            return missing(
+                f"{rpc.name} is new, but version {first} uses header {header}; start with header {self.header}"
+            )
+        if header < self.header:
             highest_in_base = released_versions(base_request).highest if base_request else -1
             bump = f"bump it to {max(highest_in_base, latest) + 1} with header {self.header}"
-            text = f"the latest version of {rpc.name} ({latest}) uses header {header}; {bump}"
             key = "headerVersions" if request.declares_headers else "validVersions"
-        elif header >= HEADER_WITH_ID and not self.head.request_header:
-            text = f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
-        elif header >= HEADER_WITH_ID and self.header_violation:
-            return _wrong(row, self.header_violation, f"it uses header {header}, but ")
-        elif not offered_versions or header_of(request, offered_versions.highest) < self.header:
-            status, key = "unstable", "latestVersionUnstable"
+            return missing(f"the latest version of {rpc.name} ({latest}) uses header {header}; {bump}", key)
+        for error in self._header_errors():
+            return _wrong(row, error, f"it uses header {header}, but ")
+        if header >= HEADER_WITH_ID and not self.head.request_header:
+            return missing(f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}")
+        if not offered_versions or header_of(request, offered_versions.highest) < self.header:
             text = f"version {latest} of {rpc.name} uses header {header}, but is unstable: no broker offers it yet"
-        if text and self.missing_rule:
-            return _failing(row, status, text, self.missing_rule, location_of(request, key))
-        if is_new:
-            return replace(row, status="new", message=f"new, with header {header} from version {first}")
-        return replace(row, status="done", message=f"version {latest} uses header {header}")
+            return missing(text, "latestVersionUnstable", "unstable")
+        status: Adoption = "new" if is_new else "done"
+        text = f"new, with header {header} from version {first}" if is_new else f"version {latest} uses header {header}"
+        note = self.notes.get(request)
+        return replace(row, status=status, message=f"{text}; {note}" if note else text)
 
     def removed_row(self, rpc: Rpc) -> RolloutRow:
         """The row of an RPC that only the base has. A retired RPC should keep its files, without valid versions."""
-        message = rpc.request or rpc.response
-        row = _undecided_row(rpc, rpc.request, None)
-        if rpc.is_dead or message is None:
+        row = self._undecided_row(rpc, is_removed=True)
+        for error in self._errors_of(rpc, ()):
+            return _wrong(row, error)  # its definitions are there, and cannot be read
+        if rpc.is_dead:
             return replace(row, status="dead", message="no valid version was left, and now the file is gone")
-        text, location = "is in the base, but not in the head", location_of(message, "name")
-        frozen_versions = self._frozen_versions(rpc)
-        if self.frozen_rule and frozen_versions is not None:
+        text, location = "is in the base, but not in the head", location_of(rpc, "name")
+        frozen_versions = self.frozen.get(rpc.rpc_name)
+        if frozen_versions is not None:
             text += f"; it is frozen at versions {frozen_versions} and must stay"
-            return _failing(row, "wrong", text, self.frozen_rule, location)
+            return _failing(row, "wrong", text, FROZEN, location)
         text += '; to retire it, keep its files with "validVersions": "none"'
-        removal = Change(Kind.MESSAGE_REMOVED, (message, None), message.valid)
-        for violation in self.rules.violations("change", [removal]):
-            return _failing(row, "wrong", text, violation.rule, location, "error")
-        return replace(row, status="dead", message=text)
+        return _failing(row, "wrong", text, REMOVED, location)
+
+    def _undecided_row(self, rpc: Rpc, *, is_removed: bool = False) -> RolloutRow:
+        """The row of an RPC before its status and message are decided."""
+        request = None if is_removed else rpc.request
+        base_rpc = self.base_rpcs.get(rpc.api_key)
+        base_request = base_rpc.request if base_rpc else None
+        return RolloutRow(
+            name=rpc.name,
+            api_key=rpc.api_key,
+            status="wrong",
+            base_versions=str(base_request.valid) if base_request else "",
+            versions=str(request.valid) if request else "none",
+            header_versions={str(versions): header for versions, header in header_map(request)} if request else {},
+            message="",
+        )
 
 
-def _undecided_row(rpc: Rpc, base_request: Message | None, request: Message | None) -> RolloutRow:
-    """The row of an RPC with this request in the base and in the head, before its status and message are decided."""
-    return RolloutRow(
-        name=rpc.name,
-        api_key=rpc.api_key,
-        status="done",
-        base_versions=str(base_request.valid) if base_request else "",
-        versions=str(request.valid) if request else "none",
-        header_versions={str(versions): header for versions, header in header_map(request)} if request else {},
-        message="",
-    )
+def _rpcs(schemas: SchemaSet) -> list[tuple[Rpc, list[Message]]]:
+    """Each RPC of a set with its messages, also one whose API key is another's, missing, or of the wrong type."""
+    rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator]
+    paired = {message for rpc in rpcs for message in (rpc.request, rpc.response)}
+    others: defaultdict[str, list[Message]] = defaultdict(list)
+    for message in schemas.messages:
+        if message.is_rpc and message not in paired:
+            others[rpc_of(message.name)].append(message)
+    entries = []
+    for rpc in rpcs:
+        messages = [message for message in (rpc.request, rpc.response) if message]
+        entries.append((rpc, messages if rpc.is_pair else [*messages, *others.pop(rpc.name, ())]))
+    for messages in others.values():
+        request, response = (next((item for item in messages if item.type == kind), None) for kind in PAIR)
+        api_key = next((message.api_key for message in messages if message.api_key is not None), -1)
+        entries.append((Rpc(api_key, request, response, may_be_partial=True), messages))
+    return entries
+
+
+def _messages_of(violation: Violation, schemas: SchemaSet) -> Iterable[Message | None]:
+    """The messages that a violation concerns: both of an RPC, and all of an API key that several have."""
+    element = violation.element
+    if isinstance(element, Rpc):
+        return element.request, element.response
+    message = message_of(element)
+    if message and violation.rule.id == DUPLICATE_KEY:
+        return [item for item in schemas.messages if (item.type, item.api_key) == (message.type, message.api_key)]
+    return (message,)
+
+
+def _rank(violation: Violation) -> int:
+    """The place of a violation among those of an RPC: the first one is the message of its row."""
+    return _ORDER.index(violation.rule.each)
 
 
 def _wrong(row: RolloutRow, violation: Violation, introduction: str = "") -> RolloutRow:
     """The row of an RPC that is wrong, with the message of a violation after an introduction."""
-    text = introduction + violation.message
-    return _failing(row, "wrong", text, violation.rule, violation.location, violation.severity)
+    return _failing(row, "wrong", introduction + violation.message, violation.rule.id, violation.location)
 
 
-def _failing(
-    row: RolloutRow, status: Adoption, text: str, rule: Rule, location: Location, severity: Level | None = None
-) -> RolloutRow:
-    """The row with the rule that decides, where it is violated, and a severity, by default that of the rule."""
+def _failing(row: RolloutRow, status: Adoption, text: str, rule: str, location: Location) -> RolloutRow:
+    """The row with the id of the rule that decides, and where it is violated."""
     return replace(
         row,
         status=status,
         message=text,
-        rule=rule.id,
-        severity=cast("Severity", severity or rule.severity),
+        rule=rule,
         path=location.file,
         pointer=f"{location.pointer}/{location.key}" if location.key else location.pointer,
         message_name=location.message_name,

@@ -172,7 +172,7 @@ def message_of(element: Any) -> Message | None:
     """The message of an element; of an RPC the request, or else the response; None for a set and for a change."""
     if isinstance(element, Message):
         return element
-    if isinstance(element, (Field, Struct, HeaderRange)):
+    if isinstance(element, (Field, Struct, HeaderRange, ProblemElement)):
         return element.message
     if isinstance(element, Rpc):
         return element.request or element.response

@@ -133,14 +133,6 @@ class RuleSpec(_RuleObject):
         str, Meta(description="What an unsafe fix changes besides the text, such as the Java class.")
     ] = ""
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration can override.")] = {}
-    rollout: Annotated[
-        Literal["", "missing", "wrong"],
-        Meta(
-            description=(
-                "The status in a `rollout` of an RPC that violates the rule; empty if the rule does not affect it."
-            )
-        ),
-    ] = ""
     breaks: Annotated[Breaks | None, Meta(description="For rules about changes: what the change breaks.")] = None
     breaks_on_disk: Annotated[
         Breaks | None, Meta(description="The same for records on disk; by default, storage instead of wire.")

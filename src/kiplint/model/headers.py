@@ -60,9 +60,13 @@ class HeaderRange:
 
     @cached_property
     def sole(self) -> VersionRange:
-        """The valid versions that it covers before the next entry starts and that no earlier entry covers."""
+        """The versions, not above the highest valid one, that it covers before the next entry and no earlier one does.
+
+        Versions below the lowest valid one are among them: their header stays in the map.
+        """
         before_next = self.closed if self.following else self.versions
-        return (self.live & before_next) - self.overlap
+        existing = VersionRange.of(0, self.message.valid.highest) if self.message.valid else NONE
+        return (existing & before_next) - self.overlap
 
     @cached_property
     def closed(self) -> VersionRange:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kiplint.model.fields import find_duplicates
+from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.model.spec import ENTITY_TYPES
 from kiplint.versions import NONE, VersionRange
 
@@ -259,6 +260,12 @@ class SchemaSet:
             for header in headers if message.is_rpc else ():
                 users[message.type, header] += 1
         return users
+
+    @cached_property
+    def first_with_id(self) -> Message | None:
+        """The first request that declares header 3 or above, which has the client instance id (KIP-1313); or None."""
+        requests = (message for message in self.messages if message.type == "request" and message.declares_headers)
+        return next((request for request in requests if max(request.headers, default=0) >= HEADER_WITH_ID), None)
 
     @cached_property
     def headerless(self) -> tuple[Message, ...]:
