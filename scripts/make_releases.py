@@ -32,6 +32,7 @@ from kiplint.compat.released import unstable_version
 from kiplint.compat.tree import load
 from kiplint.model.message import Message
 from kiplint.sources.built_in import BuiltIn, BuiltInDefinition, Since, message_key
+from kiplint.sources.repository import open_repository
 from kiplint.sources.schema_files import NothingThereError
 from kiplint.versions import VersionRange, uniform_parts
 
@@ -84,7 +85,8 @@ def read_tags(repository: str) -> dict[str, Release]:
             tag, commit, subject = line.split(" ", 2)
             if not re.fullmatch(r"[0-9]+(\.[0-9]+)+", tag):
                 continue
-            messages = {message.file.removeprefix(f"{tag}:"): message for message in load(f"{tag}:", clone).messages}
+            tree = load(f"{tag}:", open_repository(clone))
+            messages = {message.file.removeprefix(f"{tag}:"): message for message in tree.messages}
             # The corpus is no clone of Kafka: the subjects of its commits say where the definitions were read.
             _, is_corpus, origin = subject.partition(f"Apache Kafka {tag}: ")
             releases[tag] = Release(

@@ -22,8 +22,9 @@ from kiplint.commands.decode import read_body
 from kiplint.engine import baseline
 from kiplint.engine.errors import UsageError
 from kiplint.limits import LIMITS, Limit
-from kiplint.sources import git
+from kiplint.sources import repository
 from kiplint.sources.open import open_sets
+from kiplint.sources.repository import open_repository
 from kiplint.sources.schema_files import SourceError
 from sources.support import git as run_git
 from tools import definition
@@ -103,8 +104,10 @@ def test_a_tree_of_git(tmp_path: Path, lower: Callable[..., None]) -> None:
     run_git(tmp_path, "add", "-A")
     run_git(tmp_path, "commit", "-q", "-m", "x")
     size = len(b"100644 blob \tXData.json\0") + 40
-    lower(git, "GIT_LISTING", size)
-    assert [len(source.files) for source in open_sets(["HEAD:"], lambda path: True, repository=str(tmp_path))] == [1]
-    lower(git, "GIT_LISTING", size - 1)
+    lower(repository, "GIT_LISTING", size)
+    assert [
+        len(source.files) for source in open_sets(["HEAD:"], lambda path: True, open_repository(str(tmp_path))).sets
+    ] == [1]
+    lower(repository, "GIT_LISTING", size - 1)
     with pytest.raises(SourceError, match=f"has more than {size - 1} bytes in its list of files"):
-        list(open_sets(["HEAD:"], lambda path: True, repository=str(tmp_path)))
+        open_sets(["HEAD:"], lambda path: True, open_repository(str(tmp_path)))

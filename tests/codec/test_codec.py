@@ -18,6 +18,7 @@ from kiplint.codec.values import UNKNOWN_TAGS, defaults_of
 from kiplint.compat.tree import load
 from kiplint.model.headers import header_of
 from kiplint.model.message import Message
+from kiplint.sources.repository import open_repository
 from tools import USUAL, field, message
 
 seeds = st.integers(0, 2**63)
@@ -231,7 +232,7 @@ def test_elements_without_bytes_are_bounded() -> None:
 
 @pytest.fixture(scope="module")
 def released(corpus: Path) -> list[Message]:
-    return [*load("3.9.0-rc3:", corpus / "kafka-schema-history.bundle").messages]
+    return [*load("3.9.0-rc3:", open_repository(corpus / "kafka-schema-history.bundle")).messages]
 
 
 def test_what_java_wrote(released: list[Message], shared_bytes: Path) -> None:
@@ -246,7 +247,9 @@ def test_what_java_wrote(released: list[Message], shared_bytes: Path) -> None:
 
 
 def test_records_that_a_broker_wrote(corpus: Path, shared_bytes: Path) -> None:
-    by_name = {message.name: message for message in load("4.4.0:", corpus / "kafka-releases.bundle").messages}
+    by_name = {
+        message.name: message for message in load("4.4.0:", open_repository(corpus / "kafka-releases.bundle")).messages
+    }
     rows = [json.loads(line) for line in (shared_bytes / "records-4.4.0.jsonl").read_text().splitlines()]
     for row in rows:
         data, codec = bytes.fromhex(row["hex"]), Codec(by_name[row["message"]], row["version"])

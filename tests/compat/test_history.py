@@ -18,6 +18,7 @@ from kiplint.compat.change import ChangeFinding
 from kiplint.compat.tree import load
 from kiplint.engine.config import Config
 from kiplint.sources.cleanup import close
+from kiplint.sources.repository import open_repository
 from tools import changes_between, rules_of
 
 WIRE = {
@@ -102,7 +103,7 @@ def changes(history: Path, tags: list[str]) -> list[ReleaseChange]:
 
 def _compare_releases(history: Path, tags: list[str]) -> Iterator[ReleaseChange]:
     rules = rules_of(Config())
-    trees = (load(f"{tag}:", str(history)) for tag in tags)
+    trees = (load(f"{tag}:", open_repository(history)) for tag in tags)
     for old, new in pairwise(trees):
         assert not old.unparsable + new.unparsable
         for change in changes_between(rules, old, new):

@@ -13,6 +13,7 @@ from kiplint.compat.roles import ADD_PARTITIONS_TO_TXN, BETWEEN_NODES, RAFT_QUOR
 from kiplint.compat.tree import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
+from kiplint.sources.repository import open_repository
 from tools import field, message, rpc
 
 Messages = tuple[Message, ...]
@@ -296,7 +297,7 @@ def test_deprecated_versions_of_both_sides_count(client: str | None, broker: str
 
 
 def load_release(history: Path, tag: str) -> tuple[str, SchemaSet]:
-    return tag, load(f"{tag}:", str(history)).main
+    return tag, load(f"{tag}:", open_repository(history)).main
 
 
 def listening(name: str, key: int, valid: str, *listeners: str, **others: Any) -> tuple[Message, Message]:
@@ -329,7 +330,7 @@ def test_kraft_is_the_mode_from_3_3_on(history: Path) -> None:
 
 def test_tables_of_roles_name_real_rpcs(history: Path) -> None:
     tags = ("2.7.0", "3.9.0-rc3", "confluent-8.3.0")
-    rpcs = {(pair.name, pair.api_key) for tag in tags for pair in load(f"{tag}:", str(history)).main.rpcs}
+    rpcs = {(pair.name, pair.api_key) for tag in tags for pair in load(f"{tag}:", open_repository(history)).main.rpcs}
     assert rpcs >= {*BETWEEN_NODES.items(), *RAFT_QUORUM.items(), ("AddPartitionsToTxn", ADD_PARTITIONS_TO_TXN)}
 
 

@@ -21,6 +21,7 @@ from kiplint.engine.run import check_set
 from kiplint.pipeline.answers import Answers
 from kiplint.pipeline.tables import TABLES
 from kiplint.sources.open import open_sets
+from kiplint.sources.repository import Repository, open_repository
 from kiplint.sources.schema_files import SchemaFile
 from pipeline.conftest import RELEASES
 from tools import changes_between
@@ -80,21 +81,21 @@ def test_releases_of_kafka(kafka: History) -> None:
 def require_equality(history: History) -> None:
     revisions = history.revisions
     for revision in revisions:
-        expected = findings_of(revision["commit"], history.repository)
+        expected = findings_of(revision["commit"], open_repository(history.repository))
         assert history.rows("set_findings", revision["position"], FINDING) == expected
     for old, new in pairwise(revisions):
-        before, after = (load(f"{revision['commit']}:", history.repository) for revision in (old, new))
+        before, after = (load(f"{revision['commit']}:", open_repository(history.repository)) for revision in (old, new))
         expected = sorted(row_of(change, CHANGE) for change in changes_between(RULES, before, after))
         assert history.rows("set_changes", new["position"], CHANGE) == expected
     releases = [revision["release"] for revision in revisions if revision["release"]]
-    sets = {release: load(f"{release}:", history.repository).main for release in releases}
+    sets = {release: load(f"{release}:", open_repository(history.repository)).main for release in releases}
     for client in releases:
         for broker in releases:
             require_equal_cells(history, (client, sets[client]), (broker, sets[broker]))
 
 
-def findings_of(commit: str, repository: str) -> list[tuple[Any, ...]]:
-    sets = open_sets([f"{commit}:"], lambda path: True, repository=repository)
+def findings_of(commit: str, repository: Repository) -> list[tuple[Any, ...]]:
+    sets = open_sets([f"{commit}:"], lambda path: True, repository).sets
     results = (check_set((SchemaFile(file.path, file.data) for file in some.files), RULES) for some in sets)
     return sorted(row_of(finding, FINDING) for result in results for finding in result.findings)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kiplint.sources.open import open_sets
+from kiplint.sources.repository import open_repository
 from kiplint.sources.schema_files import SchemaFiles, SourceError
 
 GOOD = b'{"apiKey": 1, "type": "request", "name": "XRequest", "validVersions": "0", "fields": []}\n'
@@ -27,7 +28,7 @@ IDENTITY = {"NAME": "n", "EMAIL": "n@example.org", "DATE": "2024-01-01T00:00:00Z
 
 def sets(*names: str, repository: str | None = None) -> list[SchemaFiles]:
     """The sets that names stand for."""
-    return list(open_sets(names, lambda path: True, repository=repository))
+    return [*open_sets(names, lambda path: True, open_repository(repository)).sets]
 
 
 def paths(*names: str, repository: str | None = None) -> list[str]:

@@ -21,6 +21,7 @@ from examples import TIME_CHECKS
 from kiplint.limits import Limit
 from kiplint.sources import archive, cleanup
 from kiplint.sources.open import open_sets
+from kiplint.sources.repository import open_repository
 from kiplint.sources.schema_files import MAX_BYTES_READ, SourceError
 from sources.support import GOOD, OTHER, error, git, paths, sets, write
 from tools import USUAL
@@ -46,9 +47,9 @@ def test_jar() -> None:
     (result,) = sets("x.jar")
     assert (result.directory, result.relative) == ("x.jar!/common/message", "common/message")
     assert [(file.path, file.data, file.is_reported) for file in result.files] == [(path, GOOD, True) for path in BOTH]
-    (open_set,) = open_sets(["x.jar"], lambda path: path != "x.jar/common/message/ARequest.json")
+    (open_set,) = open_sets(["x.jar"], lambda path: path != "x.jar/common/message/ARequest.json").sets
     assert [file.path for file in open_set.files] == BOTH[1:]
-    assert list(open_sets(["x.jar"], lambda path: path != "x.jar")) == []
+    assert open_sets(["x.jar"], lambda path: path != "x.jar").sets == ()
 
 
 def make_tarball(name: str, files: Mapping[str, bytes], *links: str) -> None:
@@ -179,8 +180,10 @@ def test_bundles_are_unpacked_once_and_removed(
     git(kafka, "bundle", "create", "-q", str(bundle), "HEAD", "--branches", "--tags")
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    assert paths("1.0.0:metadata", repository=bundle.name) == ["1.0.0:metadata/TopicRecord.json"]
-    assert len(paths("trunk:", "HEAD:", repository=str(bundle))) == 6
+    repository = open_repository(bundle.name)
+    for name, count in (("1.0.0:metadata", 1), ("trunk:", 3), ("HEAD:", 3)):
+        sets = open_sets([name], lambda path: True, repository).sets
+        assert sum(len(schemas.files) for schemas in sets) == count
     assert len(list((tmp_path / "temporary").iterdir())) == 1
     cleanup.close()
     assert list((tmp_path / "temporary").iterdir()) == []

@@ -12,6 +12,7 @@ from kiplint.codec.codec import Codec
 from kiplint.compat.tree import Tree, load, make_tree
 from kiplint.model.layout import layout_intervals, lines
 from kiplint.sources.built_in import built_in, find_release, message_key, release_tree
+from kiplint.sources.repository import open_repository
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
@@ -42,8 +43,9 @@ def test_every_release_is_there() -> None:
 def test_the_facts_are_those_of_the_release(corpus: Path) -> None:
     """Equal definitions but for texts, so equal models; a definition that several releases have is compared once."""
     checked_texts: set[tuple[bytes, bytes]] = set()
+    repository = open_repository(corpus / "kafka-releases.bundle")
     for release in RELEASES:
-        source = load(f"{release}:", corpus / "kafka-releases.bundle")
+        source = load(f"{release}:", repository)
         expected = {
             message.file: message
             for message in source.messages

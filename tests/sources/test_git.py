@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kiplint.limits import GIT_OBJECTS, Limit
 from kiplint.pipeline.commits import read_folders
-from kiplint.sources import git as sources_git
-from kiplint.sources.git import open_repository
+from kiplint.sources import repository as sources_repository
 from kiplint.sources.open import open_sets
+from kiplint.sources.repository import HERE, open_repository
 from kiplint.sources.schema_files import SourceError
 from sources.support import GOOD, commit, error, git, make_repository, paths, sets, write
+from tools import kiplint
 
 MESSAGE = "clients/message"
 BOTH = [f"1.0.0:{MESSAGE}/ARequest.json", f"1.0.0:{MESSAGE}/AResponse.json"]
@@ -55,19 +59,25 @@ def test_files_of_a_revision_are_one_set_with_their_siblings(kafka: Path) -> Non
 def test_exclusions_see_the_paths_of_the_work_tree(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(kafka / "metadata")
     folder = str(kafka / "clients")
-    (open_set,) = open_sets(["1.0.0:"], lambda path: not path.startswith(folder))
+    (open_set,) = open_sets(["1.0.0:"], lambda path: not path.startswith(folder)).sets
     assert open_set.relative == "metadata"
-    assert list(open_sets([BOTH[0]], lambda path: not path.startswith(folder))) == []
+    assert open_sets([BOTH[0]], lambda path: not path.startswith(folder)).sets == ()
 
 
-def test_named_repository_in_spite_of_a_hook_s_variables(
+def test_variables_of_a_hook_count_where_it_stands_and_for_no_other_repository(
     kafka: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = make_repository(elsewhere / "other", {"B.json": GOOD})
+    shutil.copy(other / ".git/index", elsewhere / "index")
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git/index"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(elsewhere / "index"))
+    write(other, {"C.json": GOOD})
+    git(other, "add", "C.json")  # to the index of the repository, not to that of the hook
     assert paths(f"1.0.0:{MESSAGE}", repository=str(kafka)) == BOTH
     assert paths("1.0.0:") == ["1.0.0:B.json"]
+    staged_names = [name for name in ("B.json", "C.json") if HERE.find(f":{name}")]
+    assert staged_names == ["B.json"]
+    assert open_repository(other).find(":C.json")
 
 
 def tree_commit(where: Path, entries: bytes) -> str:
@@ -156,9 +166,9 @@ def test_too_much(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(12):  # a tree without end
         entries = b"".join(b"40000 d%d\0" % at + bytes.fromhex(tree) for at in range(10))
         tree = git(kafka, "hash-object", "-t", "tree", "-w", "--stdin", stdin=entries)
-    monkeypatch.setattr(sources_git, "GIT_LISTING", Limit(5_000, "bytes in its list of files", "git"))
+    monkeypatch.setattr(sources_repository, "GIT_LISTING", Limit(5_000, "bytes in its list of files", "git"))
     assert error(f"{tree}:") == f"{tree}: has more than 5,000 bytes in its list of files"
-    monkeypatch.setattr(sources_git, "GIT_OBJECTS", Limit(150, "bytes", "git"))
+    monkeypatch.setattr(sources_repository, "GIT_OBJECTS", Limit(150, "bytes", "git"))
     assert error("1.0.0:") == f"the git repository {kafka} has more than 150 bytes"
 
 
@@ -170,7 +180,7 @@ def test_a_cube_of_folders_takes_little_memory(kafka: Path, monkeypatch: pytest.
         tree = git(kafka, "mktree", stdin=entry.encode())
         entry = "".join(f"040000 tree {tree}\td{at:04}\n" for at in range(1_000))
     tree = git(kafka, "mktree", stdin=entry.encode())
-    monkeypatch.setattr(sources_git, "GIT_LISTING", Limit(1 << 20, "bytes in its list of files", "git"))
+    monkeypatch.setattr(sources_repository, "GIT_LISTING", Limit(1 << 20, "bytes in its list of files", "git"))
     objects = open_repository(None)
     tracemalloc.start()
     with pytest.raises(SourceError, match="more than 1 MiB in its list of files"):
@@ -178,3 +188,79 @@ def test_a_cube_of_folders_takes_little_memory(kafka: Path, monkeypatch: pytest.
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < GIT_OBJECTS + (10 << 20)  # a request may take as much
+
+
+# What git does to its caller: it warns without end, hangs, is killed, and fails
+
+
+@pytest.fixture
+def fake_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """A function that puts a shell script in the place of git."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+    def fake(script: str) -> None:
+        (folder / "git").write_text(f"#!/bin/sh\n{script}\n")
+        (folder / "git").chmod(0o755)
+
+    return fake
+
+
+def test_warnings_without_end_do_not_block(kafka: Path, fake_git: Callable[[str], None]) -> None:
+    """Git writes more to standard error than a pipe takes before it answers, and the reason comes last."""
+    fake_git("yes 'warning: a broken ref' | head -n 100000 >&2; echo answer")
+    assert HERE.run("for-each-ref") == "answer\n"
+    fake_git("yes 'warning: a broken ref' | head -n 100000 >&2; echo 'fatal: no space' >&2; exit 128")
+    with pytest.raises(SourceError, match=rf"^git cannot read the repository {kafka}: no space$"):
+        HERE.run("for-each-ref")
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("kill -KILL $$", "git was killed (SIGKILL)"),
+        ("echo part; exec 1>&-; exec sleep 600", "git took more than 0.2 seconds, and was stopped"),
+        ("exec sleep 600", "git took more than 0.2 seconds, and was stopped"),
+        ("yes", "has more than 1,000 bytes"),
+    ],
+)
+def test_a_git_that_does_not_end_well_is_an_error(
+    kafka: Path, fake_git: Callable[[str], None], script: str, reason: str
+) -> None:
+    fake_git(script)
+    with pytest.raises(SourceError) as caught:
+        HERE.files(Limit(1_000, "bytes", "git"), seconds=0.2)
+    assert str(caught.value) in (f"the git repository {kafka}: {reason}", f"the git repository {kafka} {reason}")
+
+
+@pytest.mark.parametrize("end", ["kill -KILL $$", "echo 'fatal: out of memory' >&2; exit 128"])
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("merge-base", ("review",)),
+        *(("for-each-ref", words) for words in (("review", "--base=HEAD"), ("rollout", "HEAD:", "."))),
+        *(
+            ("cat-file", words)
+            for words in (("review", "--base=HEAD"), ("rollout", "HEAD:", "."), ("diff", "HEAD:", "."))
+        ),
+        ("ls-files", ("check", ".")),
+    ],
+)
+def test_no_verdict_without_an_answer_of_git(
+    kafka: Path, fake_git: Callable[[str], None], command: str, end: str, words: tuple[str, ...]
+) -> None:
+    """A git that fails is not a repository without tags, without a branch or without an object."""
+    git(kafka, "checkout", "-q", "-b", "topic")
+    real_git = shutil.which("git")
+    fake_git(f'case " $* " in *" {command} "*) {end};; esac; exec {real_git} "$@"')
+    result = kiplint(*words, cwd=kafka)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error: ") and ("(SIGKILL)" in result.err or "out of memory" in result.err)
+
+
+def test_a_pattern_that_git_cannot_finish_is_an_error(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git matches `*a*a*a*b` by trying, for an hour; then ignored files must not be read in silence."""
+    write(kafka, {".gitignore": b"*a*a*a*a*a*a*a*a*a*ab\n", f"{'a' * 200}.json": GOOD})
+    with pytest.raises(SourceError, match=r"git took more than 0.3 seconds, and was stopped$"):
+        open_repository(kafka).files(seconds=0.3)

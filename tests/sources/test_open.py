@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from kiplint.sources.disk import STDIN
+from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import MAX_BYTES_READ
 from sources.support import GOOD, OTHER, TREE, error, git, make_repository, paths, sets, write
 
@@ -104,9 +105,15 @@ def test_a_checkout_that_git_does_not_read_is_walked(kafka: Path, monkeypatch: p
     write(kafka, {".gitignore": b"build/\n", "build/A.json": GOOD, **LAKE})
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)  # that of the tests trusts everybody
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    assert len(paths(".")) == 4
-    monkeypatch.setenv("PATH", "")
-    assert len(paths(".")) == 4
+    for reason in (
+        "git cannot read the repository .: detected dubious ownership",
+        "revisions and bundles are read with",
+    ):
+        opened = open_sets(["."], lambda path: True)
+        assert [len(schemas.files) for schemas in opened.sets] == [1, 2, 1]
+        (note,) = opened.notes
+        assert note.startswith(f"files that git ignores are read too: {reason}")
+        monkeypatch.setenv("PATH", "")
 
 
 @pytest.mark.usefixtures("elsewhere")

@@ -76,6 +76,6 @@ def test_what_is_meant_to_be_a_definition_beside_others(tmp_path: Path) -> None:
         "baseline.json": BASELINE,
         "brokers.json": b"[1, 2]",
     }
-    (open_set,) = open_sets([str(write(tmp_path, files))], lambda _: True)
+    (open_set,) = open_sets([str(write(tmp_path, files))], lambda _: True).sets
     assert [Path(file.path).stem for file in open_set.files] == ["X", "Y", "Z"]
     assert [Path(path).stem for path in open_set.left_out] == ["baseline", "brokers"]

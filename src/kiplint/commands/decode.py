@@ -31,6 +31,7 @@ from kiplint.render.json import pretty
 from kiplint.render.report import RunResult, Status
 from kiplint.render.table import BOLD, SEVERITY, fold, paint, width_of
 from kiplint.sources.disk import STDIN, read_input
+from kiplint.sources.repository import Repository, open_repository
 from kiplint.text.decode import NOT_JSON
 from kiplint.text.words import did_you_mean
 from kiplint.versions import VersionRange
@@ -160,13 +161,13 @@ def decode(message: str, data: bytes, *, sets: Sequence[Path] = (".",), reposito
     if match is None:
         raise UsageError(f"{message} is not of the form MESSAGE@VERSION, such as MetadataRequest@12")
     name, version = match.groups()
-    decoder = _Decoder(sets, repository)
+    decoder = _Decoder(sets, open_repository(repository))
     return decoder.result([decoder.body(name, int(version), data)])
 
 
 def decode_lines(data: bytes, *, sets: Sequence[Path] = (".",), repository: Path | None = None) -> DecodeResult:
     """Decode each line of JSON, a body or a frame; empty lines are skipped. Raises SourceError."""
-    decoder = _Decoder(sets, repository)
+    decoder = _Decoder(sets, open_repository(repository))
     return decoder.result([decoder.line(text) for text in io.BytesIO(data) if text.strip()])
 
 
@@ -200,7 +201,7 @@ class _DecodeError(UsageError):
 class _Decoder:
     """Decodes with the messages of several sets; of messages with one name or API key, that of the first set counts."""
 
-    def __init__(self, sets: Sequence[Path], repository: Path | None) -> None:
+    def __init__(self, sets: Sequence[Path], repository: Repository) -> None:
         trees = [load(name, repository) for name in sets]
         self.unparsable = unparsable_files(*trees)
         self.by_name: dict[str, list[Message]] = defaultdict(list)

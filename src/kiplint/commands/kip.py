@@ -40,6 +40,7 @@ from kiplint.render.report import AnyFinding, FindingsSummary, Report, Status, a
 from kiplint.render.table import title, width_of
 from kiplint.render.text import excerpt
 from kiplint.sources.disk import STDIN, read_input
+from kiplint.sources.repository import open_repository
 from kiplint.sources.schema_files import NothingThereError, SchemaFile
 from kiplint.text.document import Block, read_document
 from kiplint.text.lines import Lines, decode_text
@@ -221,7 +222,7 @@ def kip(
     start = "." if not names or names[0] == STDIN else names[0]
     configuration = configure(start, select=select, ignore=ignore, severity=severity, config=config, isolated=isolated)
     rules = configuration.rules()
-    base_files = read_directories(against, repository, configuration.keeps) if against else {}
+    base_files = read_directories(against, open_repository(repository), configuration.keeps) if against else {}
     base = make_tree(os.fspath(against or ""), base_files.items())
     kips = [_read(name) for name in names]
     notes = tuple(note for kip in kips for note in kip.notes)

@@ -268,7 +268,7 @@ def _migrate(
     unparsable: list[str] = []
     found_rpc_names: set[str] = set()
     wanted_rpc_names = {rpc_of(name) for name in names}
-    for schema_files in open_sets(paths, configuration.keeps):
+    for schema_files in open_sets(paths, configuration.keeps).sets:
         pairs = [(file.path, file.data) for file in schema_files.files]
         tree = make_tree("", [(schema_files.directory, pairs)])
         unparsable += unparsable_files(tree)

@@ -23,6 +23,7 @@ from kiplint.render.report import RunResult, Status, Verdict, set_titles
 from kiplint.render.table import BOLD, DIM, SEVERITY, WIDTH, Cell, fold, table, title, verdict_lines, width_of
 from kiplint.sources.archive import ARCHIVES
 from kiplint.sources.disk import STDIN, read_input
+from kiplint.sources.repository import open_repository
 from kiplint.text.words import join_words, plural
 
 EPILOG = """\b
@@ -106,7 +107,8 @@ def negotiate(
     """
     if not brokers:
         raise UsageError("negotiate needs a client and at least one broker")
-    client_tree = load_rpcs(client, repository)
+    git = open_repository(repository)
+    client_tree = load_rpcs(client, git)
     broker_trees: list[Tree] = []
     broker_sets: list[tuple[str, SchemaSet]] = []
     notes: list[str] = []
@@ -119,7 +121,7 @@ def negotiate(
             broker_sets += [(address, offered_set(rpcs, client_tree.main)) for address, rpcs in offers.items()]
             notes += [f"warning: {address} is skipped: {error}" for address, error in errors.items()]
         else:
-            broker_tree = load_rpcs(name, repository)
+            broker_tree = load_rpcs(name, git)
             broker_trees.append(broker_tree)
             broker_sets.append((broker_tree.name, broker_tree.main))
     negotiation = agree((client_tree.name, client_tree.main), broker_sets, unstable=unstable)

@@ -22,6 +22,7 @@ from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.render.markdown import write_table, write_verdict
 from kiplint.render.report import Report, Status, Verdict
 from kiplint.render.table import BOLD, SEVERITY, Cell, table, verdict_lines, width_of
+from kiplint.sources.repository import open_repository
 from kiplint.text.lines import decode_text
 from kiplint.text.tree import Locator
 
@@ -113,12 +114,13 @@ def rollout(
         raise UsageError(f"rollout needs one set, or a base and a head, not {len(sets)} sets")
     base_name = base_names[0] if base_names else ""
     configuration = configure(head_name)
-    head = load(head_name, repository, configuration.keeps)
-    base = load(base_name, repository, configuration.keeps) if base_name else None
+    git = open_repository(repository)
+    head = load(head_name, git, configuration.keeps)
+    base = load(base_name, git, configuration.keeps) if base_name else None
     rule_set = configuration.rules()
     rules = rollout_rules(header, configuration.config, rule_set.all_rules)
     release_names = [os.fspath(name) for name in released]
-    releases = releases_of(configuration, base_name, release_names, repository, head_name)
+    releases = releases_of(configuration, base_name, release_names, git, head_name)
 
     rows = tuple(rollout_of_trees(head, base, header, rules, releases))
     status: Status = "findings" if any(row.status in FAILING for row in rows) else "ok"

@@ -20,6 +20,7 @@ from kiplint.model.layout import Layout, Slot, headed_intervals
 from kiplint.model.message import Message
 from kiplint.render.report import RunResult
 from kiplint.render.table import BOLD, DIM, Cell, paint, table, width_of
+from kiplint.sources.repository import open_repository
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
 from kiplint.versions import InvalidRange, VersionRange
@@ -131,7 +132,7 @@ def show(message: str, source: Path = ".", *, repository: Path | None = None) ->
     too many fields; and SourceError for what cannot be opened.
     """
     name, at_sign, version = message.partition("@")
-    tree = load(source, repository)
+    tree = load(source, open_repository(repository))
     objects: list[MessageObject] = []
     for shown_message in _find(tree, name):
         shown_versions = _requested_versions(version, shown_message) if at_sign else shown_message.valid

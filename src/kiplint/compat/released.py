@@ -19,8 +19,9 @@ from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, encoding, layout, wire_ranges
 from kiplint.model.message import Message
 from kiplint.model.schemas import are_related, is_same, partner
-from kiplint.sources.git import is_revision, open_repository, version_key, version_tags
-from kiplint.sources.schema_files import NothingThereError, SourceError
+from kiplint.sources.git import GitMissingError
+from kiplint.sources.repository import HERE, NoRepositoryError, Repository, RevisionPath, version_key
+from kiplint.sources.schema_files import NothingThereError
 from kiplint.text.words import first_of, is_glob, plural
 from kiplint.versions import NONE, VersionRange, uniform_parts
 
@@ -91,7 +92,7 @@ class Releases:
             messages: defaultdict[Identity, list[Message]] = defaultdict(list)
             for message in tree.messages:
                 messages[_identity(message)].append(message)
-            release = tree.name.removesuffix(":"), messages
+            release = _release(tree.name), messages
             self._read_releases.append(release)
             yield release
 
@@ -210,7 +211,7 @@ def releases_of(
     configuration: Configuration,
     base: Path,
     released: Sequence[str] = (),
-    repository: Path | None = None,
+    repository: Repository = HERE,
     head: Path = "",
 ) -> Releases | None:
     """The releases that `released` names, else the configuration, else the release tags; None where there are none.
@@ -220,15 +221,14 @@ def releases_of(
     count, except the base and those in `released`. Raises UsageError for a name of nothing, and SourceError for a set
     that cannot be read.
     """
-    home = os.fspath(repository) if repository else None
     patterns = released or configuration.config.released
     names: list[str] = []
     if patterns:
-        names = _names(patterns, home, "--released" if released else "the configuration's released:")
+        names = _names(patterns, repository, "--released" if released else "the configuration's released:")
     elif _revision(base):
-        names = _release_tags(home)
-    later_tags = _later_tags(head, base, home) - set(released)
-    names = [name for name in names if name.removesuffix(":") not in later_tags]
+        names = _release_tags(repository)
+    later_tags = _later_tags(head, base, repository) - set(released)
+    names = [name for name in names if _release(name) not in later_tags]
     if not names:
         return None
     trees = _load_all(names, repository, configuration.keeps)
@@ -237,24 +237,26 @@ def releases_of(
         if not any(tree.sources for tree in newest_trees):
             return None  # the tags are of something else
         trees = chain(newest_trees, trees)
-    return Releases([name.removesuffix(":") for name in names], trees)
+    return Releases([*map(_release, names)], trees)
 
 
 MOST_TAGS_TRIED: Final = 3
 """The number of the newest tags in which definitions are looked for."""
 
 
-def releases_or_base(configuration: Configuration, revision: str, repository: Path | None = None) -> Releases | None:
-    """The releases, else the revision as the only one; None without a repository: then any version may be released.
+def releases_or_base(configuration: Configuration, revision: str, repository: Repository = HERE) -> Releases | None:
+    """The releases, else the revision as the only one; None where there is neither: any version may be released.
 
-    Raises UsageError and SourceError as `releases_of` does.
+    A directory without a repository has none, nor has a new branch without a commit. Raises UsageError and SourceError
+    as `releases_of` does.
     """
-    releases = releases_of(configuration, f"{revision}:", repository=repository)
-    if releases is not None:
-        return releases
+    base = str(RevisionPath(revision))
     try:
-        return Releases([revision], [load_base(f"{revision}:", repository, configuration.keeps)])
-    except SourceError:
+        if not repository.is_revision(revision) and not repository.is_unborn(revision):
+            return None
+        releases = releases_of(configuration, base, repository=repository)
+        return releases or Releases([revision], [load_base(base, repository, configuration.keeps)])
+    except (NoRepositoryError, GitMissingError):
         return None
 
 
@@ -269,36 +271,38 @@ def releases_note(releases: Releases | None, base: Path) -> tuple[str, ...]:
 
 def _revision(base: Path) -> str:
     """The revision in `REV:` or `REV:path`; empty for a path of the file system."""
-    revision, colon, _ = os.fspath(base).partition(":")
-    return revision if colon and not os.path.exists(base) else ""
+    place = RevisionPath.of(os.fspath(base))
+    return place.revision if place else ""
 
 
-def _later_tags(head: Path, base: Path, repository: str | None) -> set[str]:
+def _release(name: str) -> str:
+    """What a release is called: the revision in place of `REV:`."""
+    return name.removesuffix(":")
+
+
+def _later_tags(head: Path, base: Path, repository: Repository) -> set[str]:
     """The tags of the head and of revisions after it, without the base; none for a head that is no revision."""
     revision = _revision(head)
     if not revision:
         return set()
-    tags = version_tags(repository)
+    tags = repository.tags
     if revision in tags:
         later_tags = {tag for tag in tags if version_key(tag) >= version_key(revision)}
     else:
-        arguments = ("--format=%(refname:lstrip=2)", f"--contains={revision}", "refs/tags")
-        later_tags = set(open_repository(repository).run("for-each-ref", *arguments).splitlines())
+        later_tags = repository.tags_after(revision)
     return later_tags - {_revision(base)}
 
 
-def _release_tags(repository: str | None) -> list[str]:
+def _release_tags(repository: Repository) -> list[str]:
     """The tags of releases as `TAG:`, without candidates, the newest first; none where there is no repository."""
-    names: list[str] = []
-    with suppress(SourceError):
-        for tag in reversed(version_tags(repository)):
-            _, is_final, *_ = version_key(tag)
-            if is_final:
-                names.append(f"{tag}:")
-    return names
+    tags: Sequence[str] = ()
+    with suppress(NoRepositoryError):
+        tags = repository.tags
+    final_tags = [tag for tag in reversed(tags) if version_key(tag)[1]]
+    return [str(RevisionPath(tag)) for tag in final_tags]
 
 
-def _names(patterns: Iterable[str], repository: str | None, subject: str) -> list[str]:
+def _names(patterns: Iterable[str], repository: Repository, subject: str) -> list[str]:
     """The sets and revisions that patterns name, the newest first, but those without a version number before all.
 
     Raises UsageError for a pattern that names nothing; `subject` begins its message.
@@ -308,21 +312,21 @@ def _names(patterns: Iterable[str], repository: str | None, subject: str) -> lis
         if os.path.exists(pattern) or ":" in pattern:
             names.append(pattern)
         elif is_glob(pattern):
-            tags = [f"{tag}:" for tag in version_tags(repository) if fnmatchcase(tag, pattern)]
+            tags = [str(RevisionPath(tag)) for tag in repository.tags if fnmatchcase(tag, pattern)]
             names += tags
             if not tags:
                 raise UsageError(f"{subject} {pattern}: no tag with a version number matches")
-        elif is_revision(pattern, repository):
-            names.append(f"{pattern}:")
+        elif repository.is_revision(pattern):
+            names.append(str(RevisionPath(pattern)))
         else:
             raise UsageError(f"{subject} {pattern}: not a schema set, a revision or a glob of tags")
-    keys = {name: version_key(name.removesuffix(":")) for name in names}
+    keys = {name: version_key(_release(name)) for name in names}
     without_number = [name for name, (numbers, *_) in keys.items() if not numbers]
     with_number = [name for name, (numbers, *_) in keys.items() if numbers]
     return [*without_number, *sorted(with_number, key=lambda name: keys[name], reverse=True)]
 
 
-def _load_all(names: Iterable[str], repository: Path | None, keeps: Callable[[str], bool]) -> Iterator[Tree]:
+def _load_all(names: Iterable[str], repository: Repository, keeps: Callable[[str], bool]) -> Iterator[Tree]:
     """The trees of the named releases; a release that does not have the named directory yet has an empty tree."""
     for name in names:
         try:

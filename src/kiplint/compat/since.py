@@ -16,8 +16,8 @@ from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.model.load import load
 from kiplint.model.schemas import SchemaSet
-from kiplint.sources.git import is_revision, is_unborn, open_repository, work_tree_of
 from kiplint.sources.open import open_sets
+from kiplint.sources.repository import HERE, Repository, RevisionPath
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.lines import Lines, decode_text
 
@@ -57,23 +57,22 @@ def read_base(
     rules: RuleSet,
     *,
     strict: bool = False,
-    repository: str | None = None,
+    repository: Repository = HERE,
 ) -> BaseState:
     """The result of a check of the named directories and files in a revision; what it does not have counts as empty.
 
     With `strict`, a finding on a changed line is not new if the base has it with the same message; the state has these
-    messages then. `keeps` takes paths in the work tree. `repository` is the
-    top of the work tree, by default of that around the working directory. Raises UsageError for a source that is
+    messages then. `keeps` takes paths in the work tree of the `repository`. Raises UsageError for a source that is
     neither directory nor file, and SourceError for an unknown revision.
     """
     counts: Counter[str] = Counter()
     files_by_path: dict[str, bytes] = {}
     messages: set[tuple[str, str]] = set()
-    top = repository or work_tree_of(os.curdir)
-    sources = list(sources_in(revision, names, top, repository=repository))
+    top = repository.top
+    sources = [str(place) for place in places_in(revision, names, repository)]
     prefix = f"{revision}:"
     with suppress(NothingThereError):
-        for files in open_sets(sources, lambda path: True, repository=repository, empty=[]):  # no notes on empty ones
+        for files in open_sets(sources, lambda path: True, repository).sets:
             definitions = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
             result = check_set(definitions, rules, single_file=files.single_file)
             counts.update(finding.fingerprint for finding in result.findings)
@@ -111,19 +110,20 @@ def _lines(data: bytes) -> list[str]:
     return [lines.line(number) for number in range(1, len(lines.starts) + 1)]
 
 
-def sources_in(
-    revision: str, names: Iterable[str], top: str, subject: str = "--changed-since", repository: str | None = None
-) -> Iterator[str]:
-    """The sources `REV:path` of the named directories and those of the named files, where the revision has them.
+def places_in(
+    revision: str, names: Iterable[str], repository: Repository = HERE, subject: str = "--changed-since"
+) -> Iterator[RevisionPath]:
+    """The named directories, and those of the named files, as a revision has them; those that it lacks are left out.
 
-    `top` is the work tree that they are in: that of `repository`, by default of the one around the working directory.
-    Raises the errors of `read_base`; `subject` begins their messages, except for an unknown revision.
+    They are in the work tree of the `repository`. Raises the errors of `read_base`; `subject` begins their messages,
+    except for an unknown revision.
     """
+    top = repository.top
     if not top:
         raise SourceError(f"{subject} requires a git repository around the working directory")
-    if is_unborn(revision, repository):
+    if repository.is_unborn(revision):
         return
-    if not is_revision(revision, repository):
+    if not repository.is_revision(revision):
         raise SourceError(f"no such revision: {revision}")
     paths = []
     for name in names:
@@ -134,9 +134,9 @@ def sources_in(
             raise UsageError(f"{subject}: {name} is not in the repository around the working directory")
         paths.append(path)
     for path in dict.fromkeys(paths):
-        source = f"{revision}:{path}"
-        if not path or open_repository(repository).find(source) is not None:
-            yield source
+        place = RevisionPath(revision, path)
+        if not path or repository.find(str(place)) is not None:
+            yield place
 
 
 def _path_below(top: str, path: str) -> str:

@@ -15,8 +15,8 @@ from kiplint.model.load import Definition
 from kiplint.model.load import load as load_definition
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.sources.git import is_unborn
 from kiplint.sources.open import open_sets
+from kiplint.sources.repository import HERE, Repository, RevisionPath
 from kiplint.sources.schema_files import NothingThereError
 from kiplint.text.show import printable
 
@@ -106,7 +106,7 @@ def require_counterparts(old: Tree, new: Tree) -> None:
         )
 
 
-def load(source: Path, repository: Path | None = None, keep: Callable[[str], bool] = lambda path: True) -> Tree:
+def load(source: Path, repository: Repository = HERE, keep: Callable[[str], bool] = lambda path: True) -> Tree:
     """The tree that a SET argument names; files named one by one come without their siblings.
 
     Raises SourceError for a source that cannot be opened.
@@ -115,28 +115,29 @@ def load(source: Path, repository: Path | None = None, keep: Callable[[str], boo
 
 
 def read_directories(
-    source: Path, repository: Path | None, keep: Callable[[str], bool]
+    source: Path, repository: Repository, keep: Callable[[str], bool]
 ) -> dict[str, list[tuple[str, bytes]]]:
     """The paths and bytes of the definitions that a SET argument names, without siblings, by directory below it."""
     directories: dict[str, list[tuple[str, bytes]]] = {}
-    for files in open_sets([os.fspath(source)], keep, repository=os.fspath(repository) if repository else None):
+    for files in open_sets([os.fspath(source)], keep, repository).sets:
         pairs = directories.setdefault(files.relative, [])
         pairs += [(file.path, file.data) for file in files.files if file.is_reported]
     return directories
 
 
-def load_base(source: Path, repository: Path | None = None, keep: Callable[[str], bool] = lambda path: True) -> Tree:
+def load_base(source: Path, repository: Repository = HERE, keep: Callable[[str], bool] = lambda path: True) -> Tree:
     """The tree of a base: empty for a whole revision without definitions, and before the first commit."""
     name = os.fspath(source)
-    if not name.endswith(":"):
+    place = RevisionPath.of(name)
+    if not place or place.path:
         return load(source, repository, keep)
     with suppress(NothingThereError):
-        if not is_unborn(name.removesuffix(":"), os.fspath(repository) if repository else None):
+        if not repository.is_unborn(place.revision):
             return load(source, repository, keep)
     return make_tree(name, ())
 
 
-def load_rpcs(source: Path, repository: Path | None = None) -> Tree:
+def load_rpcs(source: Path, repository: Repository = HERE) -> Tree:
     """The tree that a SET argument names; raises UsageError when it has no RPC."""
     tree = load(source, repository)
     if all(rpc.is_coordinator for rpc in tree.main.rpcs):

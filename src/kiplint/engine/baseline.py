@@ -21,7 +21,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.limits import BASELINE_BYTES
-from kiplint.sources.git import work_tree_of
+from kiplint.sources.repository import work_tree_of
 from kiplint.text.decode import NOT_JSON, blank_comments
 from kiplint.text.files import DISK, Disk, read_file, replace_file
 from kiplint.text.show import encodable, printable

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from kiplint.pipeline.rows import Row
 from kiplint.sources.cleanup import close
-from kiplint.sources.git import open_repository
+from kiplint.sources.repository import open_repository
 from kiplint.sources.schema_files import SourceError
 
 DESCENDS, PICKED, UNCERTAIN = 1, 2, 3
@@ -67,8 +67,8 @@ def find_bases(
         if lineage not in release_lines or len(positions) == 1:  # a release of the only line is its own base
             continue
         with suppress(SourceError, OSError):
-            objects = open_repository(locations[source, lineage])
-            output = objects.run("rev-list", "--topo-order", "--reverse", "--parents", *commits, "--")
+            repository = open_repository(locations[source, lineage])
+            output = repository.run("rev-list", "--topo-order", "--reverse", "--parents", *commits, "--")
             ancestry += [line.split() for line in output.splitlines()]
     close()  # removes an unpacked bundle, as Spark keeps this process
     return {lineage: _bases_on(lineage, commits, ancestry, releases) for (_, lineage), commits in positions.items()}

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from kiplint.pipeline.rows import escape_non_utf8
-from kiplint.sources.git import FILE, Objects, version_key
+from kiplint.sources.repository import FILE, Repository, version_key
 from kiplint.sources.schema_files import SourceError, by_folder
 from kiplint.text.words import did_you_mean
 
@@ -43,34 +43,34 @@ def is_of_tags(lineage: str) -> bool:
     return lineage == "tags" or lineage.startswith("tags=")
 
 
-def revisions(objects: Objects, lineage: str) -> list[Revision]:
+def revisions(repository: Repository, lineage: str) -> list[Revision]:
     """The commits of a branch along first parents, the oldest first, or the releases of tags in the order of versions.
 
     Raises SourceError where there is no such branch and no such tag.
     """
     if is_of_tags(lineage):
         _, _, glob = lineage.partition("=")
-        return _releases(objects, glob)
-    newest = tip(objects, lineage)
-    changing_ids = {*objects.run("rev-list", "--first-parent", newest, "--", "*.json").split()}  # none if git fails
-    commits = _commits(objects, "--first-parent", "--reverse", newest)
-    return [revision._replace(has_changes=not changing_ids or revision.commit in changing_ids) for revision in commits]
+        return _releases(repository, glob)
+    newest = tip(repository, lineage)
+    changing_ids = {*repository.run("rev-list", "--first-parent", newest, "--", "*.json").split()}
+    commits = _commits(repository, "--first-parent", "--reverse", newest)
+    return [revision._replace(has_changes=revision.commit in changing_ids) for revision in commits]
 
 
-def tip(objects: Objects, branch: str) -> str:
+def tip(repository: Repository, branch: str) -> str:
     """The id of the newest commit of a branch. Raises SourceError where there is no such branch."""
-    commit = None if branch.startswith("-") else objects.find(f"{branch}^{{commit}}")  # git would see an option
+    commit = None if branch.startswith("-") else repository.find(f"{branch}^{{commit}}")  # git would see an option
     if commit:
         return commit.id
-    branches = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
-    raise SourceError(f"no such branch in {objects.where}: {branch}{did_you_mean(branch, branches, numbered=False)}")
+    branches = repository.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
+    raise SourceError(f"no such branch in {repository.where}: {branch}{did_you_mean(branch, branches, numbered=False)}")
 
 
-def _releases(objects: Objects, glob: str) -> list[Revision]:
+def _releases(repository: Repository, glob: str) -> list[Revision]:
     """The revisions of tags with a version: of those that match the glob, or of final releases where it is empty."""
     commit_id = "%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"
-    refs = objects.run("for-each-ref", f"--format={commit_id} %(refname:strip=2)", "refs/tags").splitlines()
-    tagged_commits = _commits(objects, "--no-walk=unsorted", "--tags") if refs else ()
+    refs = repository.run("for-each-ref", f"--format={commit_id} %(refname:strip=2)", "refs/tags").splitlines()
+    tagged_commits = _commits(repository, "--no-walk=unsorted", "--tags") if refs else ()
     commits = {revision.commit: revision for revision in tagged_commits}
     releases: list[Revision] = []
     for ref in refs:
@@ -81,15 +81,15 @@ def _releases(objects: Objects, glob: str) -> list[Revision]:
             releases.append(commits[commit]._replace(release=escape_non_utf8(tag)))
     if not releases:
         what = f"no tag with a version like {glob}" if glob else "no release"
-        raise SourceError(f"{what} in {objects.where}; #tags=GLOB selects tags, including those of release candidates")
+        raise SourceError(
+            f"{what} in {repository.where}; #tags=GLOB selects tags, including those of release candidates"
+        )
     return sorted(releases, key=lambda revision: version_key(revision.release))
 
 
-def _commits(objects: Objects, *arguments: str) -> Iterator[Revision]:
+def _commits(repository: Repository, *arguments: str) -> Iterator[Revision]:
     """The commits that `git rev-list` lists. Raises SourceError where it fails."""
-    output = escape_non_utf8(objects.run("rev-list", *_COMMIT_FORMAT, *arguments, "--"))
-    if not output:
-        raise SourceError(f"git cannot list the commits of {objects.where}")
+    output = escape_non_utf8(repository.run("rev-list", *_COMMIT_FORMAT, *arguments, "--"))
     for record in output.split("\0")[:-1]:
         _, ids, parents, author, message = record.lstrip("\n").split("\n", 4)  # the first line is `commit ID`
         commit, tree, time = ids.split()
@@ -100,8 +100,8 @@ def _commits(objects: Objects, *arguments: str) -> Iterator[Revision]:
         yield Revision(commit, tree, int(time), author, tuple(parents.split()), subject, pull_request, kips)
 
 
-def read_folders(objects: Objects, tree: str) -> dict[str, dict[str, str]]:
+def read_folders(repository: Repository, tree: str) -> dict[str, dict[str, str]]:
     """The JSON files of a tree as folder to name to blob. Raises SourceError for damage and for too large a tree."""
-    entries = objects.entries(tree, objects.where)
+    entries = repository.entries(tree, repository.where)
     files = {entry.path: entry.id for entry in entries if entry.mode.startswith(FILE) and entry.path.endswith(".json")}
     return by_folder(files)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha1
 from typing import Final, NamedTuple
 
@@ -15,7 +16,7 @@ from kiplint.pipeline.commits import is_of_tags, read_folders, revisions, tip
 from kiplint.pipeline.rows import Row, escape_non_utf8
 from kiplint.pipeline.tables import TABLES
 from kiplint.sources.cleanup import close
-from kiplint.sources.git import GitObject, open_repository
+from kiplint.sources.repository import GitObject, Repository, open_repository
 from kiplint.sources.schema_files import SourceError, kind_of
 from kiplint.text.show import printable
 
@@ -67,12 +68,12 @@ def with_state(line: Line) -> Line:
     """The line with the `state` that its repository has now. Raises SourceError and OSError for an unreadable line."""
     if not os.path.lexists(line.location):
         raise SourceError(f"no such file or directory: {line.location}")
-    objects = open_repository(line.location)
+    repository = open_repository(line.location)
     if is_of_tags(line.lineage):
-        commits = repr([(revision.release, revision.commit) for revision in revisions(objects, line.lineage)])
+        commits = repr([(revision.release, revision.commit) for revision in revisions(repository, line.lineage)])
     else:
-        commits = objects.run("rev-list", "--first-parent", tip(objects, line.lineage), "--")
-    is_shallow = objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
+        commits = repository.run("rev-list", "--first-parent", tip(repository, line.lineage), "--")
+    is_shallow = repository.run("rev-parse", "--is-shallow-repository").strip() == "true"
     return line._replace(state=_digest((commits, is_shallow)), is_shallow=is_shallow)
 
 
@@ -91,16 +92,16 @@ def read_histories(lines: Iterable[Row]) -> Iterator[Row]:
 
 def _history(line: Row) -> Iterator[Row]:
     """The rows of `HISTORY` of one line. Git lists only trees that the lake lacks and whose JSON files have changed."""
-    objects = open_repository(line["location"])
+    repository = open_repository(line["location"])
     roots = {row["git_tree"]: row["root"] for row in line["lake_roots"] or ()}
     known_ids = {*roots.values()}
     root = ""
-    for position, revision in enumerate(revisions(objects, line["lineage"])):
+    for position, revision in enumerate(revisions(repository, line["lineage"])):
         sets = None
         if revision.git_tree in roots:
             root = roots[revision.git_tree]
         elif revision.has_changes or position == 0:
-            root, sets = _root_and_sets(read_folders(objects, revision.git_tree), known_ids)
+            root, sets = _root_and_sets(read_folders(repository, revision.git_tree), known_ids)
         # else the root is that of the revision before
         roots[revision.git_tree] = root
         yield {
@@ -142,20 +143,21 @@ def read_blobs(blobs: Iterable[Row]) -> Iterator[Row]:
     ids_by_location: dict[str, list[str]] = defaultdict(list)
     for row in blobs:
         ids_by_location[row["location"]].append(row["blob"])
+    open_once = cache(open_repository)  # it unpacks a bundle
     try:
         for location, ids in ids_by_location.items():
             for start in range(0, len(ids), BLOBS_PER_REQUEST):
-                yield from _read_blobs_of(location, ids[start : start + BLOBS_PER_REQUEST])
+                yield from _read_blobs_of(location, open_once, ids[start : start + BLOBS_PER_REQUEST])
     finally:
         close()
 
 
-def _read_blobs_of(location: str, blobs: Sequence[str]) -> Iterator[Row]:
-    """The rows of the table `blobs` of ids of one repository, read in one request to git."""
+def _read_blobs_of(location: str, open_at: Callable[[str], Repository], blobs: Sequence[str]) -> Iterator[Row]:
+    """The rows of the table `blobs` of ids of the repository that `open_at` opens, read in one request to git."""
     objects: Sequence[GitObject | None] = [None] * len(blobs)
     problem = "the object no longer exists"
     try:
-        objects = open_repository(location).find_all(blobs)
+        objects = open_at(location).find_all(blobs)
     except (SourceError, OSError) as error:
         problem = str(error)
     for blob, git_object in zip(blobs, objects, strict=True):

@@ -7,8 +7,17 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 
+import msgspec
+
 from kiplint.limits import Limit
-from kiplint.sources.git import REVISION, work_tree_files, work_tree_of
+from kiplint.sources.git import GitMissingError
+from kiplint.sources.repository import (
+    NoRepositoryError,
+    RevisionPath,
+    UntrustedRepositoryError,
+    open_repository,
+    work_tree_of,
+)
 from kiplint.sources.schema_files import (
     MAX_BYTES_READ,
     FileTree,
@@ -31,9 +40,10 @@ def directory_tree(top: str) -> FileTree:
     """The tree of a directory: in a work tree what git tracks or would add, elsewhere what is there.
 
     Hidden folders, `node_modules` and the logs of Delta tables are skipped. A directory of which git ignores all,
-    such as the output of a build, is read like one outside of a work tree. Raises SourceError for an unreadable folder.
+    such as the output of a build, is read like one outside of a work tree. Raises SourceError for an unreadable folder,
+    and when git fails.
     """
-    paths = work_tree_files(top) if work_tree_of(os.path.realpath(top)) else []
+    paths, notes = _listed_by_git(top)
     if not any(os.path.isfile(os.path.join(top, path)) for path in paths):
         paths = _walk(top)
     files: dict[str, str] = {}
@@ -49,7 +59,22 @@ def directory_tree(top: str) -> FileTree:
                 links.append(path)
         elif is_json and os.path.isfile(full_path):
             files[path] = full_path
-    return _tree(top, files, links)
+    return msgspec.structs.replace(_tree(top, files, links), notes=notes)
+
+
+def _listed_by_git(top: str) -> tuple[list[str], tuple[str, ...]]:
+    """The files below the directory `top` that git tracks or would add; empty where there is no work tree.
+
+    The notes say why git does not list the files of a repository that is there.
+    """
+    if not work_tree_of(os.path.realpath(top)):
+        return [], ()
+    try:
+        return open_repository(top).files(), ()
+    except NoRepositoryError:
+        return [], ()
+    except (UntrustedRepositoryError, GitMissingError) as error:
+        return [], (f"files that git ignores are read too: {error}",)
 
 
 def _tree(top: str, files: Mapping[str, str | bytes], links: list[str]) -> FileTree:
@@ -164,6 +189,6 @@ def name_in_patch(path: str, names: tuple[str, ...]) -> str:
 @cache
 def _revision_prefixes(names: tuple[str, ...]) -> tuple[str, ...]:
     """The revisions that some of the SET arguments begin with, each with its colon, such as `4.0.0:`."""
-    revision_names = [name for name in names if ":" in name and "!/" not in name and not os.path.lexists(name)]
-    matches = map(REVISION.match, revision_names)
-    return tuple(match[0] for match in matches if match)
+    revision_names = [name for name in names if "!/" not in name]
+    places = map(RevisionPath.of, revision_names)
+    return tuple(f"{place.revision}:" for place in places if place)

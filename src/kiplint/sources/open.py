@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
+from typing import NamedTuple
 
 from kiplint.sources.archive import ARCHIVES, open_archive
 from kiplint.sources.disk import STDIN, STDIN_PATH, directory_tree, read_stdin, with_siblings
-from kiplint.sources.git import is_revision, revision_tree
+from kiplint.sources.repository import HERE, Repository, RevisionPath
 from kiplint.sources.schema_files import (
     MAX_BYTES_READ,
     FileTree,
@@ -20,35 +22,48 @@ from kiplint.sources.schema_files import (
 )
 
 
-def open_sets(
-    names: Iterable[str],
-    includes: Includes,
-    repository: str | None = None,
-    empty: list[str] | None = None,
-) -> Iterator[SchemaFiles]:
+class OpenedSets(NamedTuple):
+    """The schema sets that names stand for, and notes on what was read, such as a name without definitions."""
+
+    sets: tuple[SchemaFiles, ...]
+    notes: tuple[str, ...] = ()
+
+
+def open_sets(names: Iterable[str], includes: Includes, repository: Repository = HERE) -> OpenedSets:
     """The schema sets that names stand for; what exists on disk comes before a revision of the same spelling.
 
     A name is a directory, a file (its siblings are its context), an archive, `ARCHIVE!/path`, `REV:path` as
-    `git show` takes it, or `-`. A set that several names stand for is given once.
-    `repository` is where revisions are looked up: a work tree, a bare repository or a bundle; by default the one around
-    the working directory. Raises SourceError for what cannot be read, for a tree without definitions, and for a named
-    file that is other JSON. With a list `empty`, the message about each tree without definitions is appended to it, and
-    the last one is raised only if no name has definitions.
+    `git show` takes it, or `-`. A set that several names stand for is given once. `repository` is where revisions are
+    looked up. Raises SourceError for what cannot be read, and for a named file that is other JSON, and
+    NothingThereError where no name has definitions; a name without any beside others is a note.
     """
+    trees, named_files = _resolve(names, includes, repository)
+    sets: list[SchemaFiles] = []
+    notes = [note for tree in trees for note in tree.notes]
+    missing = ""
+    for tree in trees:
+        try:
+            sets += tree.sets(includes)
+        except NothingThereError as error:
+            missing = str(error)
+            notes.append(missing)
+    sets += filter(None, (read(includes) for read in named_files))
+    if missing and not sets:
+        raise NothingThereError(missing)
     reported_paths: set[str] = set()
-    for schemas in _open_all(names, includes, repository, empty):
+    different_sets: list[SchemaFiles] = []
+    for schemas in sets:
         paths = {file.path for file in schemas.files if file.is_reported}
         if not paths <= reported_paths:
             reported_paths |= paths
-            yield schemas
-    if empty and not reported_paths:
-        raise NothingThereError(empty[-1])
+            different_sets.append(schemas)
+    return OpenedSets(tuple(different_sets), tuple(notes))
 
 
-def _open_all(
-    names: Iterable[str], includes: Includes, repository: str | None, empty: list[str] | None
-) -> Iterator[SchemaFiles]:
-    """The sets of all names, as `open_sets` gives them but repeated if several names stand for the same set."""
+def _resolve(
+    names: Iterable[str], includes: Includes, repository: Repository
+) -> tuple[list[FileTree], list[Callable[[Includes], SchemaFiles | None]]]:
+    """The trees that names stand for; and for the named files of each directory, the function that reads their set."""
     trees: list[FileTree] = []
     files_by_directory: dict[str, dict[str, bytes | None]] = defaultdict(dict)
     trees_by_prefix: dict[str, FileTree] = {}
@@ -70,29 +85,21 @@ def _open_all(
                 files_by_prefix[tree.shown_prefix].append(file)
             else:
                 trees.append(tree)
-
-    for tree in trees:
-        try:
-            yield from tree.sets(includes)
-        except NothingThereError as error:
-            if empty is None:
-                raise
-            empty.append(str(error))
-    named_sets = [
-        *(with_siblings(directory, contents, includes) for directory, contents in files_by_directory.items()),
-        *(trees_by_prefix[prefix].named_files(files, includes) for prefix, files in files_by_prefix.items()),
+    return trees, [
+        *(partial(with_siblings, directory, contents) for directory, contents in files_by_directory.items()),
+        *(partial(trees_by_prefix[prefix].named_files, files) for prefix, files in files_by_prefix.items()),
     ]
-    yield from filter(None, named_sets)
 
 
-def _tree_and_file(name: str, repository: str | None) -> tuple[FileTree, str]:
+def _tree_and_file(name: str, repository: Repository) -> tuple[FileTree, str]:
     """The tree that an archive, a path in one, or `REV:path` names; if that is a file, its folder and its name."""
     archive, _, path = name.partition("!/")
     if archive.lower().endswith(ARCHIVES) and os.path.lexists(archive):
         return open_archive(archive, path)
-    if ":" in name:
-        return revision_tree(name, repository)
+    place = RevisionPath.of(name)
+    if place:
+        return repository.tree(place)
     hint = ""
     with suppress(SourceError):
-        hint = f"; for the revision, write {name}:" if is_revision(name, repository) else ""
+        hint = f"; for the revision, write {name}:" if repository.is_revision(name) else ""
     raise SourceError(f"no such file or directory: {name}{hint}")

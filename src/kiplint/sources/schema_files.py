@@ -117,7 +117,7 @@ class FileTree(msgspec.Struct, frozen=True):
     `name` is what the user called it. `shown_prefix` goes before the path of a file to show it, such as `4.0.0:`, and
     `include_prefix` to ask whether it is included. `folders` maps each folder's path, without slashes around it, to its
     files: name to bytes, or to what `read` takes to give them. `links` are the paths of links that could be files or
-    folders of definitions; they are not followed.
+    folders of definitions; they are not followed. `notes` are for the user.
     """
 
     name: str
@@ -126,6 +126,7 @@ class FileTree(msgspec.Struct, frozen=True):
     folders: dict[str, dict[str, Any]]
     read: Callable[[Any], bytes] = bytes
     links: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def sets(self, includes: Includes) -> Iterator[SchemaFiles]:
         """One set for each folder with definitions, outer before inner; raises NothingThereError when there is none."""

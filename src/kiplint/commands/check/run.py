@@ -35,8 +35,8 @@ from kiplint.fixes.regressions import CheckedFiles, Files
 from kiplint.fixes.write import require_files
 from kiplint.render.report import FindingsSummary, Report, at_least
 from kiplint.sources.disk import STDIN
-from kiplint.sources.git import work_tree_of
-from kiplint.sources.open import open_sets
+from kiplint.sources.open import OpenedSets, open_sets
+from kiplint.sources.repository import HERE, Repository, open_repository, work_tree_of
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
 from kiplint.text.words import first_of, plural
 
@@ -131,7 +131,7 @@ def check(
         update_baseline=update_baseline,
         changed_since=changed_since,
         whole=whole,
-        repository=os.fspath(repository) if repository else None,
+        repository=open_repository(repository),
     )
     return check_sets(options)
 
@@ -154,7 +154,7 @@ class CheckOptions(msgspec.Struct, frozen=True, dict=True):
     changed_since: str | None = None
     strict: bool = False
     whole: bool = False
-    repository: str | None = None
+    repository: Repository = HERE
 
     @cached_property
     def other_rules(self) -> RuleSet:
@@ -170,10 +170,10 @@ class CheckOptions(msgspec.Struct, frozen=True, dict=True):
 
 
 class _Inputs(NamedTuple):
-    """What a check reads: the sets, notes on directories without definitions, the baseline, and the base's findings."""
+    """What a check reads: the sets, notes on what was opened, the baseline, and the base's findings."""
 
     sets: Sequence[SchemaFiles]
-    empty_notes: Sequence[str]
+    notes: Sequence[str]
     baseline: BaselineFile | None
     base: BaseState | None
 
@@ -203,14 +203,13 @@ def _read(options: CheckOptions) -> _Inputs:
     base = None
     if since is not None:
         base = read_base(since, options.names, keeps, options.rules, strict=options.strict)
-    empty_notes: list[str] = []  # about names without definitions; `open_sets` fills it
+    opened = OpenedSets(())
     try:
-        sets = [*open_sets(options.names, keeps, repository=options.repository, empty=empty_notes)]
+        opened = open_sets(options.names, keeps, options.repository)
     except NothingThereError:
         if base is None:
             raise
-        return _Inputs((), (), baseline, base)
-    return _Inputs(sets, empty_notes, baseline, base)
+    return _Inputs(*opened, baseline, base)
 
 
 def _baseline(options: CheckOptions) -> BaselineFile | None:
@@ -326,7 +325,7 @@ def _releases_to_preserve(options: CheckOptions) -> Releases | None:
         return releases_or_base(options.configuration, options.changed_since)
     work_tree = work_tree_of(_directory(options.names[0]))
     if work_tree:
-        return releases_or_base(options.configuration, HEAD, repository=work_tree)
+        return releases_or_base(options.configuration, HEAD, repository=open_repository(work_tree))
     return releases_of(options.configuration, "")
 
 
@@ -400,7 +399,7 @@ def _notes(options: CheckOptions, inputs: _Inputs) -> Iterator[str]:
 
     A review has its own note on releases.
     """
-    yield from inputs.empty_notes
+    yield from inputs.notes
     links = [*dict.fromkeys(link for schemas in inputs.sets for link in schemas.links)]
     if links:
         yield f"{plural(len(links), 'link')} not followed: {first_of(links, 3)}"

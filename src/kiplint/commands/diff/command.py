@@ -41,6 +41,7 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import partner
 from kiplint.render.report import Report, Status, Verdict, set_titles, written_by
 from kiplint.sources.disk import STDIN
+from kiplint.sources.repository import open_repository
 from kiplint.text.words import comma_parts, did_you_mean
 
 Role = Literal["client", "broker", "storage"]
@@ -210,15 +211,16 @@ def diff(
         new_name, select=select, ignore=ignore, severity=severity, config=config, isolated=isolated
     )
     rules, keeps = configuration.rules(), configuration.keeps
-    before = load_base(old_name, repository, keeps)
-    after, *older = (load(name, repository, keeps) for name in (new_name, *older_names))
+    git = open_repository(repository)
+    before = load_base(old_name, git, keeps)
+    after, *older = (load(name, git, keeps) for name in (new_name, *older_names))
     if not _single_file(before, after):
         require_counterparts(before, after)
 
     releases = None
     notes: tuple[str, ...] = ()
     if released or configuration.config.released:
-        releases = releases_of(configuration, old_name, [os.fspath(name) for name in released], repository, new_name)
+        releases = releases_of(configuration, old_name, [os.fspath(name) for name in released], git, new_name)
         notes = releases_note(releases, old_name)
     result = compare(before, after, rules, older, failing_breaks, messages, releases, role)
     return replace(result, notes=notes)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Final
 
-from kiplint.compat.since import sources_in
+from kiplint.compat.since import places_in
 from kiplint.engine.config import FILES, Config, read_config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Location, Violation
@@ -17,7 +18,7 @@ from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.run import finding_about_file
 from kiplint.limits import BASELINE_BYTES, TEXT_BYTES
 from kiplint.sources.disk import show_path
-from kiplint.sources.git import LINK, SUBMODULE, TreeEntry, is_revision, is_unborn, open_repository, work_tree_of
+from kiplint.sources.repository import HERE, LINK, SUBMODULE, Repository, TreeEntry
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.files import DISK, Disk
 
@@ -40,7 +41,7 @@ CONFIGURATION_CHANGED: Final = Rule(
 )
 
 
-def find_base(base: str | None = None) -> tuple[str, str]:
+def find_base(base: str | None = None, repository: Repository = HERE) -> tuple[str, str]:
     """The revision that the work tree is compared with, and a note such as `compared with 1a2b3c4, the only commit`.
 
     `base` is the value of --base. If it names the revision, the note is empty; for `none` both are. Raises UsageError
@@ -48,40 +49,41 @@ def find_base(base: str | None = None) -> tuple[str, str]:
     """
     if base == "none":
         return "", ""
-    if not work_tree_of(os.curdir):
+    if not repository.top:
         raise UsageError(f"the working directory is not in a git repository, so there is no base{NAME_BASE}")
     if base:
-        if not is_revision(base) and not is_unborn(base):
+        if not repository.is_revision(base) and not repository.is_unborn(base):
             raise SourceError(f"no such revision: {base}")
-        return _short(base) if COMMIT.fullmatch(base) else base, ""
-    if is_unborn("HEAD"):
+        return _short(base, repository) if COMMIT.fullmatch(base) else base, ""
+    if repository.is_unborn("HEAD"):
         return "HEAD", "compared with HEAD, which has no commit yet"
-    commit, reason = _usual_base()
-    if not is_revision(commit):
+    commit, reason = _usual_base(repository)
+    if not repository.is_revision(commit):
         raise UsageError(f"the clone lacks {reason}; git fetch --depth=1 origin {commit}{NAME_BASE}")
-    return _short(commit), f"compared with {_short(commit)}, {reason}"
+    short_id = _short(commit, repository)
+    return short_id, f"compared with {short_id}, {reason}"
 
 
-def _short(revision: str) -> str:
+def _short(revision: str, repository: Repository) -> str:
     """The abbreviated id of a commit."""
-    return open_repository(None).run("rev-parse", "--short", revision).strip()
+    return repository.run("rev-parse", "--short", revision).strip()
 
 
-def _usual_base() -> tuple[str, str]:
+def _usual_base(repository: Repository) -> tuple[str, str]:
     """The commit that a change is compared with by default, and what it is, such as `the commit before HEAD`.
 
     It is the one that a pull request is merged into, else where the current branch left the branch that it is to go
     into, else the one before HEAD.
     """
-    git = open_repository(None).run
+    git = repository.run
     head, current_branch = git("rev-parse", "HEAD").strip(), git("rev-parse", "--abbrev-ref", "HEAD").strip()
     # The text of the commit names its parents in a shallow clone, too.
     headers, _, _ = git("cat-file", "commit", head).partition("\n\n")
     parents = re.findall(r"(?m)^parent (\w+)$", headers)
     if len(parents) > 1 and head == os.environ.get("GITHUB_SHA"):  # the merge that GitHub makes of a pull request
         return parents[0], "the target branch of the pull request"
-    for target_branch in _target_branches():
-        merge_base = git("merge-base", "HEAD", target_branch).strip()
+    for target_branch in _target_branches(repository):
+        merge_base = repository.merge_base("HEAD", target_branch)
         if not merge_base:
             continue
         _, _, local_name = target_branch.partition("/")  # `trunk` of `origin/trunk`
@@ -92,7 +94,7 @@ def _usual_base() -> tuple[str, str]:
     return (parents[0], "the commit before HEAD") if parents else (head, "the only commit")
 
 
-def _target_branches() -> Iterator[str]:
+def _target_branches(repository: Repository) -> Iterator[str]:
     """The branches that a change may go into: those that CI servers name, then those with usual names.
 
     `origin/HEAD` is replaced by the branch that it stands for.
@@ -101,31 +103,29 @@ def _target_branches() -> Iterator[str]:
     ci_branches = [f"origin/{os.environ[name]}" for name in variables if os.environ.get(name)]
     remote_branches = [f"{remote}/{name}" for remote in ("upstream", "origin") for name in ("HEAD", *MAIN_BRANCHES)]
     for branch in dict.fromkeys([*ci_branches, *remote_branches, *MAIN_BRANCHES]):
-        if is_revision(branch):
-            yield open_repository(None).run("rev-parse", "--abbrev-ref", branch).strip() or branch
+        if repository.is_revision(branch):
+            yield repository.run("rev-parse", "--abbrev-ref", branch).strip() or branch
 
 
-def path_in_revision(name: str, revision: str) -> str:
+def path_in_revision(name: str, revision: str, repository: Repository = HERE) -> str:
     """A path of the work tree as `REV:path`; empty where the revision does not have it.
 
     Raises UsageError for a path outside of the work tree.
     """
-    directories = [*sources_in(revision, [name], work_tree_of(os.curdir), subject="a review")]
-    if not directories:
-        return ""
-    (directory,) = directories  # `REV:path` of the path, or of the directory that a file is in
-    if os.path.isdir(name):
-        return directory
-    separator = "" if directory.endswith(":") else "/"
-    file = f"{directory}{separator}{os.path.basename(name)}"
-    return file if open_repository(None).find(file) else ""
+    for folder in places_in(revision, [name], repository, subject="a review"):  # one or none
+        if os.path.isdir(name):
+            return str(folder)
+        file = folder._replace(path=posixpath.join(folder.path, os.path.basename(name)))
+        return str(file) if repository.find(str(file)) else ""
+    return ""
 
 
 class RevisionFiles(Disk):
     """Reads the files of the work tree as a revision has them, and files outside of the work tree from disk."""
 
-    def __init__(self, revision: str, top: str) -> None:
-        self.revision, self.top = revision, os.path.join(os.path.abspath(top), "")
+    def __init__(self, revision: str, repository: Repository = HERE) -> None:
+        self.revision, self.top = revision, repository.top
+        self._repository = repository
         self.read_paths: list[str] = []
         """The absolute paths of the files of the revision that were read."""
 
@@ -146,7 +146,7 @@ class RevisionFiles(Disk):
             )
             raise OSError(errno.ELOOP, text, path)
         self.read_paths.append(absolute_path)
-        (data,) = open_repository(None).read([entry.id])
+        (data,) = self._repository.read([entry.id])
         if len(data) > max_bytes and not cut:
             raise OSError(errno.EFBIG, f"it has more than {max_bytes:,} bytes", path)
         return data[:max_bytes]
@@ -166,9 +166,8 @@ class RevisionFiles(Disk):
     @cached_property
     def _entries(self) -> dict[str, TreeEntry]:
         """The files and links of the revision, by their absolute paths in the work tree."""
-        repository = open_repository(None)
-        tree = repository.find(self.revision + "^{tree}")
-        entries = repository.entries(tree.id, self.revision) if tree else ()
+        tree = self._repository.find(self.revision + "^{tree}")
+        entries = self._repository.entries(tree.id, self.revision) if tree else ()
         return {self.top + entry.path.replace("/", os.sep): entry for entry in entries if entry.mode != SUBMODULE}
 
 

@@ -45,7 +45,7 @@ from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.finding import Finding
 from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.render.report import FindingsSummary, Report, Status, Verdict, at_least, written_by
-from kiplint.sources.git import is_unborn, work_tree_of
+from kiplint.sources.repository import HERE
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.files import DISK
 from kiplint.text.words import plural, tally
@@ -245,7 +245,7 @@ def review(
     failing_breaks = breaks_of(fail_on_breaks)
     names = _names(paths)
     revision, base_note = find_base(base)
-    base_files = RevisionFiles(revision, work_tree_of(os.curdir)) if revision and not is_unborn(revision) else None
+    base_files = RevisionFiles(revision) if revision and not HERE.is_unborn(revision) else None
     config_files = base_files if base_files and not trust_head else DISK
     configuration = configure(names[0], config_files, select=select, ignore=ignore, severity=severity, config=config)
     rules = configuration.rules()
@@ -287,7 +287,7 @@ def _names(paths: Iterable[Path]) -> tuple[str, ...]:
 
     Raises SourceError for one that is not there.
     """
-    names = [os.fspath(path) for path in paths] or [os.path.relpath(work_tree_of(os.curdir) or os.curdir)]
+    names = [os.fspath(path) for path in paths] or [os.path.relpath(HERE.top or os.curdir)]
     names_by_path: dict[str, str] = {}
     for name in names:
         if not os.path.lexists(name):
@@ -352,11 +352,11 @@ def _compare(names: Iterable[str], revision: str, released: Sequence[str], confi
             notes.append(f"{name} is not in {revision}, so there is nothing to compare it with")
             continue
         try:
-            before = load_base(old_name, None, keeps)
+            before = load_base(old_name, HERE, keeps)
         except NothingThereError:  # the base has no definition in this path
             continue
         try:
-            after = load(name, None, keeps)
+            after = load(name, HERE, keeps)
         except NothingThereError:  # all its definitions are gone
             after = make_tree(name, ())
         notes += [f"warning: {path} cannot be read, so it is not compared" for path in unparsable_files(before)]
