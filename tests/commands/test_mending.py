@@ -177,7 +177,7 @@ def test_with_a_base_the_hint_names_it(here: Path) -> None:
     since = "--changed-since HEAD"
     assert kiplint("check", *since.split(), cwd=here).out.endswith(
         f"[*] 4 fixable with `kiplint check {since} --fix`, "
-        f"[?] 1 more to fix and review with `kiplint check {since} --fix --unsafe-fixes`.\n"
+        f"[?] 1 more fixable with `kiplint check {since} --fix --unsafe-fixes` (review the result).\n"
     )
 
 
