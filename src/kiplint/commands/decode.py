@@ -22,7 +22,7 @@ from kiplint.codec.codec import Codec, DecodedBody
 from kiplint.codec.problems import ByteProblem, byte_problem
 from kiplint.codec.values import in_bytes
 from kiplint.compat.tree import load, unparsable_files
-from kiplint.engine.config import Path
+from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.limits import INPUT_BYTES
 from kiplint.model.headers import API_VERSIONS, header_of
@@ -151,7 +151,9 @@ class DecodeResult(RunResult, frozen=True):
         return DecodeDocument(1, self.frames, DecodeSummary(len(self.frames), problems))
 
 
-def decode(message: str, data: bytes, *, sets: Sequence[Path] = (".",), repository: Path | None = None) -> DecodeResult:
+def decode(
+    message: str, data: bytes, *, sets: Sequence[StrPath] = (".",), repository: StrPath | None = None
+) -> DecodeResult:
     """Decode the body of a message (MESSAGE@VERSION); the first set that has the version counts.
 
     The status is `findings` where the bytes have errors. Raises UsageError for an unknown message or version, and
@@ -165,7 +167,7 @@ def decode(message: str, data: bytes, *, sets: Sequence[Path] = (".",), reposito
     return decoder.result([decoder.body(name, int(version), data)])
 
 
-def decode_lines(data: bytes, *, sets: Sequence[Path] = (".",), repository: Path | None = None) -> DecodeResult:
+def decode_lines(data: bytes, *, sets: Sequence[StrPath] = (".",), repository: StrPath | None = None) -> DecodeResult:
     """Decode each line of JSON, a body or a frame; empty lines are skipped. Raises SourceError."""
     decoder = _Decoder(sets, open_repository(repository))
     return decoder.result([decoder.line(text) for text in io.BytesIO(data) if text.strip()])
@@ -201,7 +203,7 @@ class _DecodeError(UsageError):
 class _Decoder:
     """Decodes with the messages of several sets; of messages with one name or API key, that of the first set counts."""
 
-    def __init__(self, sets: Sequence[Path], repository: Repository) -> None:
+    def __init__(self, sets: Sequence[StrPath], repository: Repository) -> None:
         trees = [load(name, repository) for name in sets]
         self.unparsable = unparsable_files(*trees)
         self.by_name: dict[str, list[Message]] = defaultdict(list)

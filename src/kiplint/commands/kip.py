@@ -30,7 +30,7 @@ from kiplint.compat.change import ChangeFinding
 from kiplint.compat.classify import classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree, read_directories, unparsable_files
-from kiplint.engine.config import FailOn, Path, configure
+from kiplint.engine.config import FailOn, StrPath, configure
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
@@ -202,14 +202,14 @@ class Kip(NamedTuple):
 
 
 def kip(
-    *files: Path,
-    against: Path | None = None,
-    repository: Path | None = None,
+    *files: StrPath,
+    against: StrPath | None = None,
+    repository: StrPath | None = None,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     severity: Mapping[str, str] = MappingProxyType({}),
     fail_on: FailOn | None = None,
-    config: Path | Mapping[str, Any] | None = None,
+    config: StrPath | Mapping[str, Any] | None = None,
     isolated: bool = False,
 ) -> KipResult:
     """Check the definitions in KIPs: the blocks of JSON in text or Markdown; each KIP by itself.

@@ -16,7 +16,7 @@ from kiplint.cli.options import FormOption
 from kiplint.cli.output import present, present_patch
 from kiplint.compat.rollout import MESSAGES_WITH_ID
 from kiplint.compat.tree import make_tree, unparsable_files
-from kiplint.engine.config import Path, configure
+from kiplint.engine.config import StrPath, configure
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.kip_1313 import migrate
 from kiplint.fixes.migration import FileEdits, Migration, MigrationRow, State, files_of, join, real_rpcs, verify
@@ -197,7 +197,7 @@ MigrateSet = Callable[[SchemaSet, Sequence[Rpc]], Migration]
 
 
 def migrate_kip_1313(
-    *sets: Path,
+    *sets: StrPath,
     only: Sequence[str] = (),
     except_telemetry: bool = False,
     only_declare: bool = False,
@@ -226,7 +226,7 @@ def migrate_kip_1313(
 
 def migrate_bump(
     *rpcs: str,
-    schemas: Path = ".",
+    schemas: StrPath = ".",
     unstable: bool = False,
     new_version: bool = False,
     note: str = "",

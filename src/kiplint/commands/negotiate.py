@@ -15,7 +15,7 @@ from kiplint.compat.negotiation import Exchange, Negotiation, RpcRow
 from kiplint.compat.negotiation import negotiate as agree
 from kiplint.compat.roles import TITLES
 from kiplint.compat.tree import Tree, load_rpcs, unparsable_files
-from kiplint.engine.config import Path
+from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.limits import TEXT_BYTES
 from kiplint.model.schemas import SchemaSet
@@ -97,7 +97,7 @@ class NegotiationResult(RunResult, frozen=True):
 
 
 def negotiate(
-    client: Path, *brokers: Path, unstable: bool = False, repository: Path | None = None
+    client: StrPath, *brokers: StrPath, unstable: bool = False, repository: StrPath | None = None
 ) -> NegotiationResult:
     """The ApiVersions exchange with each broker, and for each RPC the resulting versions and headers.
 

@@ -16,7 +16,7 @@ from kiplint.cli.output import report
 from kiplint.compat.released import releases_note, releases_of
 from kiplint.compat.rollout import FAILING, Adoption, RolloutRow, in_words, rollout_of_trees, rollout_rules, summary
 from kiplint.compat.tree import load, unparsable_files
-from kiplint.engine.config import Path, configure
+from kiplint.engine.config import StrPath, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.render.markdown import write_table, write_verdict
@@ -102,7 +102,7 @@ class RolloutResult(Report, frozen=True, kw_only=True):
 
 
 def rollout(
-    *sets: Path, header: int = 3, released: Sequence[Path] = (), repository: Path | None = None
+    *sets: StrPath, header: int = 3, released: Sequence[StrPath] = (), repository: StrPath | None = None
 ) -> RolloutResult:
     """For each RPC of a set, whether its latest version has the request header of version `header` (KIP-1313).
 

@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, UnsetType
 from kiplint.cli.options import FormOption, RepositoryOption
 from kiplint.cli.output import present
 from kiplint.compat.tree import Tree, load, require_limits, unparsable_files
-from kiplint.engine.config import Path
+from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.model import layout as wire
 from kiplint.model.headers import header_of
@@ -125,7 +125,7 @@ class ShowResult(RunResult, frozen=True):
         return ShowDocument(1, self.messages)
 
 
-def show(message: str, source: Path = ".", *, repository: Path | None = None) -> ShowResult:
+def show(message: str, source: StrPath = ".", *, repository: StrPath | None = None) -> ShowResult:
     """The layouts of a message, or of the request and response of an RPC, by `NAME` or `NAME@VERSION`.
 
     Raises UsageError where no set or more than one has the message, for a version that it has not, and for layouts with

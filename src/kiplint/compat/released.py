@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from kiplint.compat.change import STATUSES, Status
 from kiplint.compat.fields import default_value
 from kiplint.compat.tree import Tree, load, load_base, make_tree, require_limits
-from kiplint.engine.config import Configuration, Path
+from kiplint.engine.config import Configuration, StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, encoding, layout, wire_ranges
@@ -209,10 +209,10 @@ def _meaning(body: Layout) -> Iterator[object]:
 
 def releases_of(
     configuration: Configuration,
-    base: Path,
+    base: StrPath,
     released: Sequence[str] = (),
     repository: Repository = HERE,
-    head: Path = "",
+    head: StrPath = "",
 ) -> Releases | None:
     """The releases that `released` names, else the configuration, else the release tags; None where there are none.
 
@@ -260,7 +260,7 @@ def releases_or_base(configuration: Configuration, revision: str, repository: Re
         return None
 
 
-def releases_note(releases: Releases | None, base: Path) -> tuple[str, ...]:
+def releases_note(releases: Releases | None, base: StrPath) -> tuple[str, ...]:
     """The line that says which versions are released; none if there are no releases and the base is no revision."""
     revision = _revision(base)
     if releases:
@@ -269,7 +269,7 @@ def releases_note(releases: Releases | None, base: Path) -> tuple[str, ...]:
     return (f"released: the versions in {revision}, because there are no release tags",) if revision else ()
 
 
-def _revision(base: Path) -> str:
+def _revision(base: StrPath) -> str:
     """The revision in `REV:` or `REV:path`; empty for a path of the file system."""
     place = RevisionPath.of(os.fspath(base))
     return place.revision if place else ""
@@ -280,7 +280,7 @@ def _release(name: str) -> str:
     return name.removesuffix(":")
 
 
-def _later_tags(head: Path, base: Path, repository: Repository) -> set[str]:
+def _later_tags(head: StrPath, base: StrPath, repository: Repository) -> set[str]:
     """The tags of the head and of revisions after it, without the base; none for a head that is no revision."""
     revision = _revision(head)
     if not revision:

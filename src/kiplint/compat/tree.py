@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from kiplint.engine.config import Path
+from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.limits import Limit
 from kiplint.model.layout import exceeded_limit
@@ -106,7 +106,7 @@ def require_counterparts(old: Tree, new: Tree) -> None:
         )
 
 
-def load(source: Path, repository: Repository = HERE, keep: Callable[[str], bool] = lambda path: True) -> Tree:
+def load(source: StrPath, repository: Repository = HERE, keep: Callable[[str], bool] = lambda path: True) -> Tree:
     """The tree that a SET argument names; files named one by one come without their siblings.
 
     Raises SourceError for a source that cannot be opened.
@@ -115,7 +115,7 @@ def load(source: Path, repository: Repository = HERE, keep: Callable[[str], bool
 
 
 def read_directories(
-    source: Path, repository: Repository, keep: Callable[[str], bool]
+    source: StrPath, repository: Repository, keep: Callable[[str], bool]
 ) -> dict[str, list[tuple[str, bytes]]]:
     """The paths and bytes of the definitions that a SET argument names, without siblings, by directory below it."""
     directories: dict[str, list[tuple[str, bytes]]] = {}
@@ -125,7 +125,7 @@ def read_directories(
     return directories
 
 
-def load_base(source: Path, repository: Repository = HERE, keep: Callable[[str], bool] = lambda path: True) -> Tree:
+def load_base(source: StrPath, repository: Repository = HERE, keep: Callable[[str], bool] = lambda path: True) -> Tree:
     """The tree of a base: empty for a whole revision without definitions, and before the first commit."""
     name = os.fspath(source)
     place = RevisionPath.of(name)
@@ -137,7 +137,7 @@ def load_base(source: Path, repository: Repository = HERE, keep: Callable[[str],
     return make_tree(name, ())
 
 
-def load_rpcs(source: Path, repository: Repository = HERE) -> Tree:
+def load_rpcs(source: StrPath, repository: Repository = HERE) -> Tree:
     """The tree that a SET argument names; raises UsageError when it has no RPC."""
     tree = load(source, repository)
     if all(rpc.is_coordinator for rpc in tree.main.rpcs):

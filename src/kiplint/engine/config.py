@@ -61,7 +61,7 @@ def config_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kiplint configuration", **schema}
 
 
-Path = str | os.PathLike[str]
+StrPath = str | os.PathLike[str]
 """A file, a directory or a set, as an argument."""
 
 
@@ -72,7 +72,7 @@ def configure(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     severity: Mapping[str, str] = MappingProxyType({}),
-    config: Path | Mapping[str, Any] | None = None,
+    config: StrPath | Mapping[str, Any] | None = None,
     isolated: bool = False,
 ) -> Configuration:
     """The configuration of a run on a path `start`, which is read from the `files`.

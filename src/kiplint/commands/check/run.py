@@ -24,7 +24,7 @@ from kiplint.engine.baseline import (
     new_findings,
     read_baseline,
 )
-from kiplint.engine.config import Configuration, FailOn, Path, configure
+from kiplint.engine.config import Configuration, FailOn, StrPath, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
@@ -89,7 +89,7 @@ class CheckResult(Report, frozen=True):
 
 
 def check(
-    *sets: Path,
+    *sets: StrPath,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     severity: Mapping[str, str] = MappingProxyType({}),
@@ -97,13 +97,13 @@ def check(
     fix: bool = False,
     unsafe_fixes: bool = False,
     diff: bool = False,
-    baseline: Path | None = None,
+    baseline: StrPath | None = None,
     update_baseline: bool = False,
     changed_since: str | None = None,
     whole: bool = False,
-    config: Path | Mapping[str, Any] | None = None,
+    config: StrPath | Mapping[str, Any] | None = None,
     isolated: bool = False,
-    repository: Path | None = None,
+    repository: StrPath | None = None,
 ) -> CheckResult:
     """Check directories, files, archives or revisions (`REV:path` of the `repository`), by default `.`.
 

@@ -33,7 +33,7 @@ from kiplint.compat.classify import BREAKS, GRAVE, breaks_in_words, classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.tree import TooLargeError, Tree, load, load_base, require_counterparts, unparsable_files
-from kiplint.engine.config import Path, configure
+from kiplint.engine.config import StrPath, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES
 from kiplint.engine.ruleset import RuleSet
@@ -181,19 +181,19 @@ class DiffResult(Report, frozen=True):
 
 
 def diff(
-    old: Path,
-    new: Path,
+    old: StrPath,
+    new: StrPath,
     *,
-    also: Sequence[Path] = (),
+    also: Sequence[StrPath] = (),
     messages: Sequence[str] = (),
     role: Role | None = None,
-    released: Sequence[Path] = (),
-    repository: Path | None = None,
+    released: Sequence[StrPath] = (),
+    repository: StrPath | None = None,
     fail_on_breaks: Sequence[str] = GRAVE,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     severity: Mapping[str, str] = MappingProxyType({}),
-    config: Path | Mapping[str, Any] | None = None,
+    config: StrPath | Mapping[str, Any] | None = None,
     isolated: bool = False,
 ) -> DiffResult:
     """The changes from one set to another, and what they break; tags of the sets in `also` must not be reused.

@@ -41,7 +41,7 @@ from kiplint.compat.classify import BREAKS, GRAVE, breaks_of_counts
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
 from kiplint.compat.tree import Tree, load, load_base, make_tree, unparsable_files
-from kiplint.engine.config import Configuration, FailOn, Path, configure
+from kiplint.engine.config import Configuration, FailOn, StrPath, configure
 from kiplint.engine.finding import Finding
 from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.render.report import FindingsSummary, Report, Status, Verdict, at_least, written_by
@@ -221,9 +221,9 @@ class ReviewResult(Report, frozen=True):
 
 
 def review(
-    *paths: Path,
+    *paths: StrPath,
     base: str | None = None,
-    released: Sequence[Path] = (),
+    released: Sequence[StrPath] = (),
     rollout: RolloutReport = "auto",
     trust_head: bool = False,
     fix: bool = False,
@@ -233,7 +233,7 @@ def review(
     severity: Mapping[str, str] = MappingProxyType({}),
     fail_on: FailOn | None = None,
     fail_on_breaks: Sequence[str] = GRAVE,
-    config: Path | Mapping[str, Any] | None = None,
+    config: StrPath | Mapping[str, Any] | None = None,
 ) -> ReviewResult:
     """Review how the work tree, or some of its directories and files, differs from a base revision.
 
@@ -282,7 +282,7 @@ def review(
     )
 
 
-def _names(paths: Iterable[Path]) -> tuple[str, ...]:
+def _names(paths: Iterable[StrPath]) -> tuple[str, ...]:
     """The paths that are reviewed, by default the whole checkout; a path inside of another one is left out.
 
     Raises SourceError for one that is not there.
