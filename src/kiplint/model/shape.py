@@ -22,7 +22,7 @@ from kiplint.limits import SUGGESTIONS
 from kiplint.model.spec import ENTITY_TYPES, MessageSpec, MessageType, escape, reading_schema
 from kiplint.text.decode import Problem
 from kiplint.text.show import printable
-from kiplint.text.words import did_you_mean
+from kiplint.text.words import nearest
 
 MOST_PROBLEMS = 100
 MOST_ROUNDS = 4
@@ -135,16 +135,19 @@ class _Repair:
             return self._add_missing_properties()
         return self._replace_wrong_value()
 
-    def _note(self, kind: str, detail: str, pointer: str, word: str = "") -> None:
-        self.problems.setdefault((kind, pointer), Problem(kind, detail, pointer, word=word))
+    def _note(self, kind: str, detail: str, pointer: str, word: str = "", intended_property: str = "") -> None:
+        problem = Problem(kind, detail, pointer, word=word, intended_property=intended_property)
+        self.problems.setdefault((kind, pointer), problem)
 
     def _drop_unknown_properties(self) -> bool:
         """Note each property that the object should not have, and delete it; True, as the rest is readable."""
         properties = sorted(self.schema["properties"])
         for name in [name for name in self.value if name not in properties]:
             if len(self.problems) < MOST_PROBLEMS:
-                detail = f"{_quote(name)} is not a property here{self._hint(name, properties)}"
-                self._note("unknown-property", detail, f"{self.pointer}/{escape(name)}")
+                intended = self._nearest(name, properties)
+                hint = f"; did you mean {intended}?" if intended else ""
+                detail = f"{_quote(name)} is not a property here{hint}"
+                self._note("unknown-property", detail, f"{self.pointer}/{escape(name)}", intended_property=intended)
             del self.value[name]
         return True
 
@@ -201,17 +204,18 @@ class _Repair:
     def _note_refused_value(self) -> None:
         name = _property_name(self.path)
         if name in _WORDS and not isinstance(self.value, (dict, list)):
-            hint = self._hint(self.value.strip(), _WORDS[name]) if isinstance(self.value, str) else ""
-            hint = hint or f"; it is one of {', '.join(_WORDS[name])}"
+            word = self._nearest(self.value.strip(), _WORDS[name]) if isinstance(self.value, str) else ""
+            hint = f"; did you mean {word}?" if word else f"; it is one of {', '.join(_WORDS[name])}"
             kind, detail = "unknown-enum-value", f"{_quote(self.value)} is not a value of {_quote(name)}{hint}"
         else:
             expected = _EXPECTED.get(_kind_at(self.path), "a string")
             kind, detail = "wrong-type", f"{_quote(name)} must be {expected}, not {_noun(self.value)}"
         self._note(kind, detail, self.pointer)
 
-    def _hint(self, word: str, names: Iterable[str]) -> str:
-        """`; did you mean tag?`, but for the first problems only: the search for near names takes long."""
-        return did_you_mean(word, names) if len(self.problems) < SUGGESTIONS else ""
+    def _nearest(self, word: str, names: Iterable[str]) -> str:
+        """The name that is probably meant, but for the first problems only: the search for near names takes long."""
+        name = nearest(word, names) if len(self.problems) < SUGGESTIONS else ""
+        return name if name != word else ""  # the word itself, with blanks around it
 
 
 def _json(value: Any) -> str:

@@ -19,9 +19,9 @@ class Problem(msgspec.Struct, frozen=True):
 
     `kind` is its name in the rules, such as `trailing-comma`, and `detail` says in words what is wrong. `start` and
     `end` are half-open character offsets into the file's decoded text; both are -1 where only `pointer` (an RFC 6901
-    JSON pointer) says where the mistake is. `word` is an unknown word, or the JSON to write instead. A problem is
-    `harmless` if all readers read the same definition in spite of it, and `removable` if the text from `start` to `end`
-    has no effect.
+    JSON pointer) says where the mistake is. `word` is an unknown word, or the JSON to write instead.
+    `intended_property` is the property that an unknown one probably misspells. A problem is `harmless` if all readers
+    read the same definition in spite of it, and `removable` if the text from `start` to `end` has no effect.
     """
 
     kind: str
@@ -32,14 +32,7 @@ class Problem(msgspec.Struct, frozen=True):
     word: str = ""
     harmless: bool = False
     removable: bool = False
-
-    @property
-    def intended_property(self) -> str:
-        """The property that `detail` suggests instead of an unknown property; empty when it suggests none."""
-        if self.kind != "unknown-property":
-            return ""
-        _, _, suggestion = self.detail.partition("; did you mean ")
-        return suggestion.rstrip("?")
+    intended_property: str = ""
 
 
 _STRING_OR_COMMENT: Final = r"""(?xs)
