@@ -12,7 +12,6 @@ import pytest
 from msgspec.structs import astuple
 
 from kiplint.commands import explain
-from kiplint.commands.diff.text import write_changes
 from kiplint.compat.change import ChangeFinding, Kind
 from kiplint.compat.classify import BREAKS, run_example
 from kiplint.compat.tree import Tree, make_tree
@@ -20,6 +19,7 @@ from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.run import check_set
+from kiplint.render.changes import write_changes
 from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.lines import Lines, decode_text
 from sources.support import write

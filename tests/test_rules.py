@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import astuple
 
 from conftest import ROOT
-from kiplint.commands.check.run import CheckResult
+from kiplint.commands.check import CheckResult
 from kiplint.engine.config import Config
 from kiplint.engine.packs import mistakes, shipped_rules
 from kiplint.engine.rule import Rule

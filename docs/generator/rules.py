@@ -12,7 +12,7 @@ import msgspec
 
 from generator.markdown import code, page, place, prose, table
 from generator.precision import record
-from kiplint.commands.review.base import CONFIGURATION_CHANGED
+from kiplint.compat.base import CONFIGURATION_CHANGED
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import FieldRequirement, PackSpec, Rule
 from kiplint.model.message import PROTECTED

@@ -1,13 +1,13 @@
 """The public names of the package, which `import kiplint` offers: functions, errors, and all types of their results."""
 
 from kiplint.codec.problems import ByteProblem as ByteProblem
-from kiplint.commands.check.run import CheckResult as CheckResult
-from kiplint.commands.check.run import check as check
+from kiplint.commands.check import CheckResult as CheckResult
+from kiplint.commands.check import check as check
 from kiplint.commands.decode import DecodedObject as DecodedObject
 from kiplint.commands.decode import DecodeResult as DecodeResult
 from kiplint.commands.decode import decode as decode
-from kiplint.commands.diff.command import DiffResult as DiffResult
-from kiplint.commands.diff.command import diff as diff
+from kiplint.commands.diff import DiffResult as DiffResult
+from kiplint.commands.diff import diff as diff
 from kiplint.commands.kip import DefinitionObject as DefinitionObject
 from kiplint.commands.kip import KipObject as KipObject
 from kiplint.commands.kip import KipResult as KipResult
@@ -17,9 +17,8 @@ from kiplint.commands.migrate import migrate_bump as migrate_bump
 from kiplint.commands.migrate import migrate_kip_1313 as migrate_kip_1313
 from kiplint.commands.negotiate import NegotiationResult as NegotiationResult
 from kiplint.commands.negotiate import negotiate as negotiate
-from kiplint.commands.review.command import ReviewResult as ReviewResult
-from kiplint.commands.review.command import review as review
-from kiplint.commands.rollout import RolloutDocument as RolloutDocument
+from kiplint.commands.review import ReviewResult as ReviewResult
+from kiplint.commands.review import review as review
 from kiplint.commands.rollout import RolloutResult as RolloutResult
 from kiplint.commands.rollout import rollout as rollout
 from kiplint.commands.show import FieldObject as FieldObject
@@ -37,6 +36,7 @@ from kiplint.compat.negotiation import Negotiation as Negotiation
 from kiplint.compat.negotiation import RpcRow as RpcRow
 from kiplint.compat.proof import Proof as Proof
 from kiplint.compat.rollout import RolloutRow as RolloutRow
+from kiplint.compat.rollout_report import RolloutDocument as RolloutDocument
 from kiplint.compat.tree import Tree as Tree
 from kiplint.compat.tree import load as load
 from kiplint.engine.baseline import StaleEntry as StaleEntry

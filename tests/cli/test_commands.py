@@ -19,8 +19,8 @@ from jsonschema import Draft202012Validator
 from kiplint import __version__
 from kiplint.cli.app import all_commands, load
 from kiplint.commands.pipeline import report, run
-from kiplint.commands.review.base import CONFIGURATION_CHANGED
 from kiplint.commands.schema import schema
+from kiplint.compat.base import CONFIGURATION_CHANGED
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped_rules
 from kiplint.text.decode import blank_comments

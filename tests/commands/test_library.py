@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import kiplint
-from kiplint.engine.config import configure
+from kiplint.commands import check, diff, kip, review
+from kiplint.engine.config import RuleOptions, configure
 from kiplint.engine.errors import UsageError
+from kiplint.fixes.check import CheckOptions
 from tools import environment
 
 PROGRAM = "import json, sys; import kiplint; print(json.dumps([m for m in sys.modules if m.startswith('kiplint')]))"
@@ -55,11 +60,14 @@ def test_a_configuration_may_be_a_path_a_mapping_or_nothing(tmp_path: Path, monk
     (tmp_path / "kiplint.toml").write_text('ignore = ["tags"]\n')
     monkeypatch.chdir(tmp_path)
     assert configure().config.ignore == ["tags"]
-    assert configure(config={}).config.ignore == []
-    assert configure(config={"ignore": ["rpc"], "fail-on": "info"}).config.fail_on == "info"
-    assert configure("/", config=tmp_path / "kiplint.toml", ignore=["rpc"]).config.ignore == ["tags", "rpc"]
+    assert configure(options=RuleOptions(config={})).config.ignore == []
+    assert configure(options=RuleOptions(config={"ignore": ["rpc"], "fail-on": "info"})).config.fail_on == "info"
+    assert configure("/", RuleOptions(config=tmp_path / "kiplint.toml", ignore=["rpc"])).config.ignore == [
+        "tags",
+        "rpc",
+    ]
     with pytest.raises(UsageError, match="the configuration: Object contains unknown field `ignored`"):
-        configure(config={"ignored": ["rpc"]})
+        configure(options=RuleOptions(config={"ignored": ["rpc"]}))
 
 
 def test_mistakes_are_reported(repo: Path) -> None:
@@ -78,3 +86,28 @@ def test_the_other_results_can_be_read(repo: Path) -> None:
     assert kiplint.rollout(repo / "fixtures/kip-1313").document.rpcs[0].status == "wrong"
     (message,) = kiplint.show("DeleteGroupsResponse@0", repo / "fixtures/kip-1313").messages
     assert (message.message_name, message.layouts[0].versions) == ("DeleteGroupsResponse", "0-1")
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        (check.command, CheckOptions),
+        (review.command, review.ReviewOptions),
+        (diff.command, diff.DiffOptions),
+        (kip.command, kip.KipOptions),
+    ],
+)
+def test_each_option_is_a_parameter_of_the_command_and_a_keyword_of_the_function(
+    command: Callable[..., int], options: type[msgspec.Struct]
+) -> None:
+    names = {*options.__struct_fields__}
+    assert {*inspect.signature(command).parameters} == names | {"output_format"}
+    function = getattr(kiplint, command.__module__.rpartition(".")[2])
+    signature = inspect.signature(function)
+    assert {*signature.parameters} == names
+    for name, default in zip(options.__struct_fields__[::-1], options.__struct_defaults__[::-1], strict=False):
+        parameter = signature.parameters[name]
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            assert parameter.default == default
+    with pytest.raises(TypeError, match="Unexpected keyword argument 'selct'"):
+        function("a", "b", selct=["tags"])

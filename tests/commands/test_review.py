@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from kiplint import review
-from kiplint.commands.review.base import find_base
-from kiplint.commands.review.command import ReviewDocument
+from kiplint.commands.review import ReviewDocument
+from kiplint.compat.base import find_base
 from kiplint.engine.errors import UsageError
 from kiplint.sources.schema_files import SourceError
 from sources.support import git, make_repository, write

@@ -181,5 +181,5 @@ def test_no_more_is_looked_at_than_is_reported() -> None:
 
 def test_an_intended_property_is_not_read_out_of_the_text() -> None:
     """The name of the property holds the words of a hint."""
-    problems = repair(document(field(vresions="0+", **{"x; did you mean tag?": 1})))[1]
+    problems = repair(document({**field(), "vresions": "0+", "x; did you mean tag?": 1}))[1]
     assert [problem.intended_property for problem in problems] == ["versions", ""]

@@ -15,7 +15,7 @@ import pytest
 from kiplint.compat.change import ChangeFinding
 from kiplint.compat.negotiation import negotiate
 from kiplint.compat.tree import load
-from kiplint.engine.config import configure
+from kiplint.engine.config import RuleOptions, configure
 from kiplint.engine.finding import Finding
 from kiplint.engine.run import check_set
 from kiplint.pipeline.answers import Answers
@@ -26,7 +26,7 @@ from kiplint.sources.schema_files import SchemaFile
 from pipeline.conftest import RELEASES
 from tools import changes_between
 
-RULES = configure(config={}).rules()
+RULES = configure(options=RuleOptions(config={})).rules()
 
 
 def columns(table: str, kind: type[Finding], *others: str) -> list[str]:

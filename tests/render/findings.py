@@ -9,7 +9,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from kiplint.commands.check.run import CheckResult
+from kiplint.commands.check import CheckResult
 from kiplint.engine.finding import Finding, Fix, Severity, fingerprint
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.render.formats import write

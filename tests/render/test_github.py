@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from kiplint.commands.diff.command import DiffResult
+from kiplint.commands.diff import DiffResult
 from kiplint.render.github import (
     SUMMARY_LIMIT,
     escape,

@@ -6,8 +6,9 @@ import io
 
 import pytest
 
-from kiplint.commands.rollout import RolloutResult, rollout_document, write_markdown
+from kiplint.commands.rollout import RolloutResult, write_markdown
 from kiplint.compat.rollout import RolloutRow
+from kiplint.compat.rollout_report import rollout_document
 from kiplint.render.markdown import inline
 
 from .findings import HOSTILE
@@ -41,7 +42,7 @@ def test_a_hostile_name_stays_in_the_table_of_a_rollout() -> None:
         message=HOSTILE,
     )
     out = io.StringIO()
-    write_markdown(RolloutResult(findings=(), document=rollout_document([row], 3)), out, color=False)
+    write_markdown(RolloutResult(findings=(), document=rollout_document([row], 3)), out)
     head, empty, reason, _, _, _, line = out.getvalue().splitlines()
     assert (head, empty, "<script" in reason) == ("### Request header 3: 1 wrong.", "", False)
     assert line.replace("\\|", "").count("|") == 8

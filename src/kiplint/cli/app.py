@@ -48,9 +48,8 @@ def all_commands(group: Any = None, words: str = "") -> Iterator[tuple[str, Any]
 def load(package: str, name: str) -> Any:
     """Import a command, such as `diff` of `kiplint.commands`, or a group of commands, such as `migrate`.
 
-    A command is the function `command` in the module of its name, or in the module `command` of the package of its
-    name. What has `COMMANDS` is a group: a package with a module for each command, or a module with a function for
-    each, whose epilogs are in `EPILOGS`.
+    A command is the function `command` in the module of its name. What has `COMMANDS` is a group: a package with a
+    module for each command, or a module with a function for each, whose epilogs are in `EPILOGS`.
     """
     identifier = name.replace("-", "_")
     parent = import_module(package)
@@ -59,8 +58,6 @@ def load(package: str, name: str) -> Any:
     module: Any = import_module(f"{package}.{identifier}")
     if hasattr(module, "COMMANDS"):
         return _make_group(module.__name__)
-    if hasattr(module, "__path__"):
-        module = import_module(f"{module.__name__}.command")
     return _make_command(name, module.command, module.EPILOG)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Any, Final, Literal
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, Final, Literal, TypeVar, get_type_hints
 
+import msgspec
 import typer
 
 from kiplint.engine.errors import UsageError
@@ -15,10 +17,47 @@ PAGE_FORMATS: Final = (*FORMATS, PAGE)
 """The formats of a report that has a page."""
 
 
-def severities(values: Iterable[str] | None) -> dict[str, str]:
+Options = TypeVar("Options", bound=msgspec.Struct)
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def make_options(kind: type[Options], values: Mapping[str, Any]) -> Options:
+    """The options of a run, from the parameters of a typer function: those of the names of fields, None for not given.
+
+    A test shows that each field has its parameter.
+    """
+    options = {name: values[name] for name in kind.__struct_fields__ if values.get(name) is not None}
+    if "severity" in options:
+        options["severity"] = _severities(options["severity"])
+    return kind(**options)
+
+
+def keywords_of(kind: type[msgspec.Struct]) -> Callable[[Function], Function]:
+    """Give a public function, which passes its `**options` to a struct, the signature with the fields as keywords.
+
+    `help`, editors and `inspect` show their names, types and defaults, and the struct refuses an unknown keyword. A
+    type checker takes any keyword: beside `*sets`, a ParamSpec cannot stand (PEP 612), and `**options` could only be
+    typed by a TypedDict (PEP 692), a second list of the same names without their defaults.
+    """
+
+    def set_signature(function: Function) -> Function:
+        signature = inspect.signature(function)
+        parameters = [item for item in signature.parameters.values() if item.kind is not item.VAR_KEYWORD]
+        keywords = [
+            item.replace(kind=item.KEYWORD_ONLY, annotation=get_type_hints(kind)[item.name])
+            for item in inspect.signature(kind).parameters.values()
+            if item.name not in signature.parameters
+        ]
+        function.__signature__ = signature.replace(parameters=[*parameters, *keywords])  # type: ignore[attr-defined]
+        return function
+
+    return set_signature
+
+
+def _severities(values: Iterable[str]) -> dict[str, str]:
     """The severities by rule that values of --severity set, such as `tags/gap=warning`. Raises UsageError."""
     severity_by_rule = {}
-    for value in comma_parts(values or ()):
+    for value in comma_parts(values):
         rule, equals, severity = value.partition("=")
         if not equals:
             raise UsageError(f"--severity {value}: expected RULE=LEVEL, such as style/about-missing=error")

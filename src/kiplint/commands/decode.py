@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Annotated, Any, ClassVar, Final, Literal, TextIO
+from typing import Annotated, Any, Final, Literal, TextIO
 
 import msgspec
 import typer
@@ -27,6 +27,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.limits import INPUT_BYTES
 from kiplint.model.headers import API_VERSIONS, header_of
 from kiplint.model.message import Message
+from kiplint.render.formats import Writer
 from kiplint.render.json import pretty
 from kiplint.render.report import RunResult, Status
 from kiplint.render.table import BOLD, SEVERITY, fold, paint, width_of
@@ -142,7 +143,11 @@ class DecodeResult(RunResult, frozen=True):
 
     command = "decode"
     list_attribute = "frames"
-    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.decode:write"}
+
+    @property
+    def writers(self) -> Mapping[str, Writer]:
+        """The functions of the formats that the result has in a form of its own."""
+        return {"text": write}
 
     @property
     def document(self) -> DecodeDocument:

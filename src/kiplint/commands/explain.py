@@ -14,14 +14,14 @@ from msgspec import json
 from msgspec.structs import replace
 
 from kiplint.cli.process import CLEAN, use_color
-from kiplint.commands.diff.text import write_changes
-from kiplint.commands.rules import all_rules
+from kiplint.compat.base import all_rules
 from kiplint.compat.classify import run_example
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet, check_selector, matches
 from kiplint.engine.run import Result, check_set
+from kiplint.render.changes import write_changes
 from kiplint.render.report import Report
 from kiplint.render.table import BOLD, DIM, WIDTH, paint, width_of
 from kiplint.render.text import write

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TextIO
+from typing import Annotated, Any, Literal, NamedTuple, TextIO
 
 import msgspec
 import typer
 from msgspec import Meta
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from kiplint.cli.options import (
     ConfigOption,
@@ -21,21 +20,23 @@ from kiplint.cli.options import (
     RepositoryOption,
     SelectOption,
     SeverityOption,
-    severities,
+    keywords_of,
+    make_options,
 )
 from kiplint.cli.output import report
-from kiplint.commands.diff.text import write_changes
 from kiplint.compat.causes import unexplained
 from kiplint.compat.change import ChangeFinding
 from kiplint.compat.classify import classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree, read_directories, unparsable_files
-from kiplint.engine.config import FailOn, StrPath, configure
+from kiplint.engine.config import FailOn, RuleOptions, StrPath, configure
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.limits import KIP_BYTES
 from kiplint.model.load import Definition, load
+from kiplint.render.changes import write_changes
+from kiplint.render.formats import Writer
 from kiplint.render.report import AnyFinding, FindingsSummary, Report, Status, at_least, rank
 from kiplint.render.table import title, width_of
 from kiplint.render.text import excerpt
@@ -81,24 +82,23 @@ def command(
     in that set, and the report shows what they change in it, as `kiplint diff` does. Name the release that the KIP
     changes, or the code to see how the two differ. All positions are in the KIP.
     """
-    return report(
-        "kip",
-        output_format,
-        lambda: replace(
-            kip(
-                *files,
-                against=against,
-                repository=repository,
-                fail_on=fail_on,
-                select=select or (),
-                ignore=ignore or (),
-                severity=severities(severity),
-                config=config,
-                isolated=isolated,
-            ),
-            whole=whole,
-        ),
-    )
+    options = make_options(KipOptions, locals())
+    return report("kip", output_format, lambda: run(options))
+
+
+class KipOptions(RuleOptions, frozen=True, kw_only=True):
+    """Which KIPs `kiplint kip` checks, and what it compares them with."""
+
+    files: Sequence[StrPath]
+    """KIPs as text or Markdown."""
+    against: StrPath | None = None
+    """The set that the KIPs are about."""
+    repository: StrPath | None = None
+    """The repository of revisions, a directory or a bundle."""
+    whole: bool = False
+    """Whether text lists infos too."""
+    fail_on: FailOn | None = None
+    """The lowest severity that makes the status `findings`; by default that of the configuration."""
 
 
 Line = Annotated[int, Meta(ge=1, description="1-based; columns count characters.")]
@@ -146,8 +146,12 @@ class KipResult(Report, frozen=True):
     """The KIPs, in order."""
 
     command = "kip"
-    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.kip:write"}
     always_has_verdict = True
+
+    @property
+    def writers(self) -> Mapping[str, Writer]:
+        """The functions of the formats that the result has in a form of its own."""
+        return {"text": write}
 
     @property
     def headline(self) -> str:
@@ -201,28 +205,24 @@ class Kip(NamedTuple):
         return tuple(objects)
 
 
-def kip(
-    *files: StrPath,
-    against: StrPath | None = None,
-    repository: StrPath | None = None,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    severity: Mapping[str, str] = MappingProxyType({}),
-    fail_on: FailOn | None = None,
-    config: StrPath | Mapping[str, Any] | None = None,
-    isolated: bool = False,
-) -> KipResult:
+@keywords_of(KipOptions)
+def kip(*files: StrPath, **options: Any) -> KipResult:
     """Check the definitions in KIPs: the blocks of JSON in text or Markdown; each KIP by itself.
 
     With `against`, a set, they are checked in the place of its definitions and compared with it. `select`, `ignore`,
     `severity` and `config` choose the rules as for `check`. The status is `findings` when a finding is as severe as
     `fail_on`. Raises UsageError and SourceError as `check` does, and SourceError where no KIP has a definition.
     """
-    names = tuple(os.fspath(file) for file in files)
-    start = "." if not names or names[0] == STDIN else names[0]
-    configuration = configure(start, select=select, ignore=ignore, severity=severity, config=config, isolated=isolated)
+    return run(KipOptions(files=files, **options))
+
+
+def run(options: KipOptions) -> KipResult:
+    """Check the KIPs; raises the errors of `kip`."""
+    names = tuple(os.fspath(file) for file in options.files)
+    against = options.against
+    configuration = configure("." if not names or names[0] == STDIN else names[0], options)
     rules = configuration.rules()
-    base_files = read_directories(against, open_repository(repository), configuration.keeps) if against else {}
+    base_files = read_directories(against, open_repository(options.repository), configuration.keeps) if against else {}
     base = make_tree(os.fspath(against or ""), base_files.items())
     kips = [_read(name) for name in names]
     notes = tuple(note for kip in kips for note in kip.notes)
@@ -240,7 +240,7 @@ def kip(
     status: Status = "ok"
     if base.unparsable:
         status = "error"
-    elif at_least(ranked_findings, fail_on or configuration.config.fail_on):
+    elif at_least(ranked_findings, options.fail_on or configuration.config.fail_on):
         status = "findings"
     paths = tuple(kip.path for kip in kips)
     sources = {**base.sources, **{kip.path: kip.data for kip in kips}}
@@ -255,6 +255,7 @@ def kip(
         paths=paths,
         unparsable=unparsable_files(base),
         notes=notes,
+        whole=options.whole,
         kips=tuple(kip_objects),
     )
 

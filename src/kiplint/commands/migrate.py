@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, ClassVar, Final, Literal, TextIO, get_args
+from typing import Annotated, Final, Literal, TextIO, get_args
 
 import msgspec
 import typer
@@ -25,6 +25,7 @@ from kiplint.fixes.write import FileChanges, require_files
 from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.model.message import rpc_of
 from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.render.formats import Writer
 from kiplint.render.report import RunResult, Status
 from kiplint.render.table import DIM, SEVERITY, Cell, fold, table, title, width_of
 from kiplint.sources.open import open_sets
@@ -167,8 +168,12 @@ class MigrationResult(RunResult, frozen=True):
     """Whether the files were written; else only the result was made."""
 
     command = "migrate"
-    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.migrate:write"}
     unparsable_are = "left as it is"
+
+    @property
+    def writers(self) -> Mapping[str, Writer]:
+        """The functions of the formats that the result has in a form of its own."""
+        return {"text": write}
 
     @property
     def change(self) -> FileChanges:

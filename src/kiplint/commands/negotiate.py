@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar, TextIO
+from typing import Annotated, TextIO
 
 import typer
 
@@ -19,6 +19,7 @@ from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.limits import TEXT_BYTES
 from kiplint.model.schemas import SchemaSet
+from kiplint.render.formats import Writer
 from kiplint.render.report import RunResult, Status, Verdict, set_titles
 from kiplint.render.table import BOLD, DIM, SEVERITY, WIDTH, Cell, fold, table, title, verdict_lines, width_of
 from kiplint.sources.archive import ARCHIVES
@@ -77,8 +78,12 @@ class NegotiationResult(RunResult, frozen=True):
     """The exchanges and the RPCs."""
 
     command = "negotiate"
-    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.negotiate:write"}
     unparsable_are = "not compared"
+
+    @property
+    def writers(self) -> Mapping[str, Writer]:
+        """The functions of the formats that the result has in a form of its own."""
+        return {"text": write}
 
     @property
     def verdict(self) -> Verdict:

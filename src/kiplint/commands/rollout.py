@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, ClassVar, Final, Literal, TextIO
+from typing import Annotated, Final, TextIO
 
-import msgspec
 import typer
-from msgspec import Meta
-from msgspec.structs import asdict
 
 from kiplint.cli.options import ReleasedOption, ReportFormatOption, RepositoryOption
 from kiplint.cli.output import report
 from kiplint.compat.released import releases_note, releases_of
-from kiplint.compat.rollout import FAILING, Adoption, RolloutRow, in_words, rollout_of_trees, rollout_rules, summary
+from kiplint.compat.rollout import FAILING, RolloutRow, in_words, rollout_of_trees, rollout_rules
+from kiplint.compat.rollout_report import RolloutDocument, findings_of, rollout_document
 from kiplint.compat.tree import load, unparsable_files
 from kiplint.engine.config import StrPath, configure
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding, Span, fingerprint
+from kiplint.render.formats import Writer
 from kiplint.render.markdown import write_table, write_verdict
 from kiplint.render.report import Report, Status, Verdict
 from kiplint.render.table import BOLD, SEVERITY, Cell, table, verdict_lines, width_of
 from kiplint.sources.repository import open_repository
-from kiplint.text.lines import decode_text
-from kiplint.text.tree import Locator
 
 COLUMNS: Final = ("RPC", "key", "status", "base", "versions", "request headers")
 
@@ -64,29 +60,21 @@ def command(
     )
 
 
-class RolloutDocument(msgspec.Struct, frozen=True):
-    """What `kiplint rollout --output-format json` writes."""
-
-    version: Literal[1]
-    header: Annotated[int, Meta(ge=1, description="The request header that every RPC should have.")]
-    rpcs: Annotated[tuple[RolloutRow, ...], Meta(description="By name.")]
-    summary: Annotated[dict[Adoption, int], Meta(description="The number of RPCs of each status.")]
-
-
 class RolloutResult(Report, frozen=True, kw_only=True):
     """The result of `rollout`: its document, and a finding for each RPC that violates a rule."""
 
     document: RolloutDocument
 
     command = "rollout"
-    renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.rollout:write",
-        "markdown": "kiplint.commands.rollout:write_markdown",
-    }
     list_attribute = "rpcs"
     always_has_verdict = True
 
     closing = ""
+
+    @property
+    def writers(self) -> Mapping[str, Writer]:
+        """The functions of the formats that the result has in a form of its own."""
+        return {"text": write, "markdown": write_markdown}
 
     @property
     def verdict(self) -> Verdict:
@@ -143,36 +131,6 @@ def rollout(
     )
 
 
-def rollout_document(rows: Sequence[RolloutRow], header: int) -> RolloutDocument:
-    """The document of a rollout to a request header."""
-    return RolloutDocument(1, header, tuple(rows), summary(rows))
-
-
-def findings_of(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tuple[Finding, ...]:
-    """A finding for each RPC that violates a rule."""
-    findings = []
-    for row in rows:
-        if not row.rule:
-            continue
-        locator = Locator(decode_text(sources.get(row.path, b"")))
-        is_in_file = locator.node(row.pointer) is not locator.root  # the node of a missing property is the root
-        pointer = row.pointer if is_in_file else ""
-        finding = Finding(
-            rule=row.rule,
-            severity="error",
-            message=row.message if row.name in row.message else f"{row.name}: {row.message}",
-            path=row.path,
-            **asdict(Span(*locator.span(pointer))),
-            pointer=pointer,
-            message_name=row.message_name,
-            source="KIP-1313",
-            fingerprint=fingerprint(row.rule, row.message_name, row.name),
-            fixable=False,
-        )
-        findings.append(finding)
-    return tuple(findings)
-
-
 def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     """Write the table, and how many RPCs there are of each status."""
     width = width_of(out)
@@ -181,7 +139,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     out.write("\n".join([*lines, "", *verdict_lines(result.verdict, width, color)]) + "\n")
 
 
-def write_markdown(result: RolloutResult, out: TextIO, *, color: bool) -> None:
+def write_markdown(result: RolloutResult, out: TextIO) -> None:
     """Write how many RPCs there are of each status, and the table."""
     write_verdict(result.verdict, out)
     cells = map(_cells, _sorted(result.document.rpcs))

@@ -8,9 +8,7 @@ from typing import Annotated
 import typer
 
 from kiplint.cli.process import CLEAN
-from kiplint.commands.review.base import CONFIGURATION_CHANGED
-from kiplint.engine.config import configure
-from kiplint.engine.rule import Rule
+from kiplint.compat.base import all_rules
 from kiplint.engine.ruleset import check_selector, matches
 from kiplint.render.table import table, width_of
 
@@ -35,8 +33,3 @@ def command(
     for line in table((), rows, False, width_of(sys.stdout), indent=""):
         print(line)
     return CLEAN
-
-
-def all_rules() -> list[Rule]:
-    """All rules: those of the shipped and the configuration's packs, and the one that `review` alone reports."""
-    return [*configure().all_rules(), CONFIGURATION_CHANGED]

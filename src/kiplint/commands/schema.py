@@ -48,13 +48,13 @@ INPUT_SCHEMAS: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {
 """By name the function that makes the schema of what kiplint reads."""
 
 OUTPUT_TYPES: Final = {
-    "check": ("check.run", "CheckDocument"),
+    "check": ("check", "CheckDocument"),
     "decode": ("decode", "DecodeDocument"),
-    "diff": ("diff.command", "DiffDocument"),
+    "diff": ("diff", "DiffDocument"),
     "kip": ("kip", "KipDocument"),
     "migrate": ("migrate", "MigrationDocument"),
     "negotiate": ("negotiate", "Negotiation"),
-    "review": ("review.command", "ReviewDocument"),
+    "review": ("review", "ReviewDocument"),
     "rollout": ("rollout", "RolloutDocument"),
     "show": ("show", "ShowDocument"),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, ClassVar, Literal, TextIO
+from typing import Annotated, Literal, TextIO
 
 import msgspec
 import typer
@@ -18,6 +18,7 @@ from kiplint.model import layout as wire
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, headed_intervals
 from kiplint.model.message import Message
+from kiplint.render.formats import Writer
 from kiplint.render.report import RunResult
 from kiplint.render.table import BOLD, DIM, Cell, paint, table, width_of
 from kiplint.sources.repository import open_repository
@@ -117,7 +118,11 @@ class ShowResult(RunResult, frozen=True):
     """The message, or both messages of the RPC."""
 
     command = "show"
-    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.show:write"}
+
+    @property
+    def writers(self) -> Mapping[str, Writer]:
+        """The functions of the formats that the result has in a form of its own."""
+        return {"text": write}
 
     @property
     def document(self) -> ShowDocument:

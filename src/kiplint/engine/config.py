@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -65,46 +65,55 @@ StrPath = str | os.PathLike[str]
 """A file, a directory or a set, as an argument."""
 
 
-def configure(
-    start: str = ".",
-    files: Disk = DISK,
-    *,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    severity: Mapping[str, str] = MappingProxyType({}),
-    config: StrPath | Mapping[str, Any] | None = None,
-    isolated: bool = False,
-) -> Configuration:
+class RuleOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Which rules run, with which severities: the options that all commands with findings have."""
+
+    select: Sequence[str] = ()
+    """The rules to run, in place of those that the configuration selects.
+
+    Each is a rule, a pack, a glob, or a list of them with commas.
+    """
+    ignore: Sequence[str] = ()
+    """Rules not to run, besides those that the configuration ignores."""
+    severity: Mapping[str, str] = MappingProxyType({})
+    """Severities by rule, pack or glob, which replace those that the configuration has for the same."""
+    config: StrPath | Mapping[str, Any] | None = None
+    """The path of a configuration, or a mapping with the keys of one; else the nearest file upwards counts."""
+    isolated: bool = False
+    """Whether no configuration file is looked for."""
+
+
+DEFAULT_OPTIONS: Final = RuleOptions()
+
+
+def configure(start: str = ".", options: RuleOptions = DEFAULT_OPTIONS, files: Disk = DISK) -> Configuration:
     """The configuration of a run on a path `start`, which is read from the `files`.
 
-    `config` is the path of a configuration, or a mapping with the keys of one. Without it, the configuration file that
-    is found upwards from `start` counts, unless the run is `isolated`. `select` replaces that of the configuration,
-    `ignore` is added, and `severity`, which is by selector, replaces those of the same selectors. Selectors are rules,
-    packs, globs, or lists of them with commas. Raises UsageError where the configuration cannot be read.
+    Raises UsageError where the configuration cannot be read.
     """
-    for name, selectors in (("select", select), ("ignore", ignore)):
+    for name, selectors in (("select", options.select), ("ignore", options.ignore)):
         if isinstance(selectors, str):
             raise TypeError(f"{name}: expected a list of selectors, got str")
-    select, ignore = comma_parts(select), comma_parts(ignore)
+    select, ignore = comma_parts(options.select), comma_parts(options.ignore)
     folder = start if os.path.isdir(start) else os.path.dirname(start)
     file = None
     values = Config()
-    if isinstance(config, Mapping):
+    if isinstance(options.config, Mapping):
         try:
-            values = msgspec.convert(config, Config)
+            values = msgspec.convert(options.config, Config)
         except msgspec.ValidationError as error:
             raise UsageError(f"the configuration: {error}") from None
-    elif config:
-        file = os.fspath(config)
-    elif not isolated:
+    elif options.config:
+        file = os.fspath(options.config)
+    elif not options.isolated:
         file = find_config(folder, files)
     if file:
         values = read_config(file, files)
     values.select = select or values.select
     values.ignore = [*values.ignore, *ignore]
-    values.severity = {**values.severity, **severity}  # type: ignore[dict-item]
+    values.severity = {**values.severity, **options.severity}  # type: ignore[dict-item]
     base = os.path.dirname(files.real_path(file)) if file else os.getcwd()
-    selectors_of_arguments = frozenset((*select, *ignore, *severity))
+    selectors_of_arguments = frozenset((*select, *ignore, *options.severity))
     return Configuration(values, base, file, selectors_of_arguments, files, entity_types_of_tree(folder, files))
 
 

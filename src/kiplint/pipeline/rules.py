@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 import kiplint
-from kiplint.engine.config import configure
+from kiplint.engine.config import RuleOptions, configure
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Scopes, scopes_of
 
@@ -28,7 +28,7 @@ class Rules(NamedTuple):
     @classmethod
     def of(cls, config: str = "") -> Rules:
         """The rules of a configuration file, by default all rules that are on. Raises UsageError."""
-        rules = configure(config=config or {}).rules()
+        rules = configure(options=RuleOptions(config=config or {})).rules()
         specs = [[rule.id, rule.severity, rule.params, msgspec.to_builtins(rule.spec)] for rule in rules.rules]
         digest = sha256(msgspec.json.encode([kiplint.__version__, specs])).hexdigest()[:12]
         return cls(digest, pickle.dumps((rules.rules, rules.all_rules)))

@@ -16,7 +16,7 @@ from kiplint.text.show import printable
 GITLAB: Final[dict[Severity, str]] = {"error": "major", "warning": "minor", "info": "info"}
 
 
-def write_gitlab(report: Report, out: TextIO, *, color: bool) -> None:
+def write_gitlab(report: Report, out: TextIO) -> None:
     """Write a code quality report: a JSON array with a finding a line."""
     rows = (
         {
@@ -34,7 +34,7 @@ def write_gitlab(report: Report, out: TextIO, *, color: bool) -> None:
     write_rows("[", rows, "]\n", out)
 
 
-def write_junit(report: Report, out: TextIO, *, color: bool) -> None:
+def write_junit(report: Report, out: TextIO) -> None:
     """Write a suite for each file that was checked or has findings, and a failure for each finding.
 
     A suite without findings has one passing case. Findings without consequences, such as the additions of a release,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
@@ -44,11 +45,19 @@ FORMATS: Final = {
 }
 """The formats of findings by name, `text` first."""
 PAGE: Final = "html"
-"""The format of results that have a page, those of `diff` and `pipeline report`; their `renderers` name its writer."""
+"""The format of results that have a page, those of `diff` and `pipeline report`."""
+COLORED: Final = ("text", "concise")
+"""The formats whose writers take `color`: whether to colour what they write."""
+
+Writer = Callable[..., None]
+"""Writes a result to a stream: `writer(result, out)`, in the formats of `COLORED` `writer(result, out, color=True)`."""
 
 
 def write(name: str, result: RunResult, out: TextIO, *, color: bool = False) -> None:
-    """Write a result in the format of that name, by the function that its `renderers` or else `FORMATS` name for it."""
-    writer = result.renderers.get(name) or FORMATS[name].writer
-    module, _, function = writer.partition(":")
-    getattr(import_module(module), function)(result, out, color=color)
+    """Write a result in the format of that name, by its own writer, or else by the one that `FORMATS` names."""
+    writer = result.writers.get(name)
+    if writer is None:
+        module, _, function = FORMATS[name].writer.partition(":")
+        writer = getattr(import_module(module), function)
+    options = {"color": color} if name in COLORED else {}
+    writer(result, out, **options)

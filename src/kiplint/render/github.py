@@ -23,7 +23,7 @@ LIMIT = 10
 LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
 
 
-def write(report: Report, out: TextIO, *, color: bool) -> None:
+def write(report: Report, out: TextIO) -> None:
     """Write an annotation for each finding that GitHub shows, errors first; then how many are not shown."""
     limits = dict.fromkeys(SEVERITIES, LIMIT)
     if any(number > LIMIT for number in report.counts.values()):

@@ -11,12 +11,12 @@ from kiplint.render.report import RunResult
 from kiplint.text.show import as_json_escape, encodable, printable
 
 
-def write(result: RunResult, out: TextIO, *, color: bool) -> None:
+def write(result: RunResult, out: TextIO) -> None:
     """Write the document of a result."""
     out.write(pretty(result.document) + "\n")
 
 
-def write_lines(result: RunResult, out: TextIO, *, color: bool) -> None:
+def write_lines(result: RunResult, out: TextIO) -> None:
     """Write each item of the document's main list, such as the findings, on a line of its own, and nothing else."""
     for item in getattr(result.document, result.list_attribute):
         out.write(as_json(item) + "\n")

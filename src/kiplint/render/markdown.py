@@ -50,7 +50,7 @@ def write_verdict(verdict: Verdict, out: TextIO) -> None:
         out.write(f"{step}\n\n")
 
 
-def write(report: Report, out: TextIO, *, color: bool) -> None:
+def write(report: Report, out: TextIO) -> None:
     """Write the verdict and a table of the findings, worst first; nothing when there are none."""
     if report.findings:
         write_verdict(report.verdict, out)

@@ -13,7 +13,7 @@ from kiplint.engine.config import FailOn
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.rule import Rule
-from kiplint.render.formats import PAGE
+from kiplint.render.formats import Writer
 from kiplint.sources.disk import path_in_repository
 from kiplint.text.show import printable
 from kiplint.text.words import first_of, plural, tally
@@ -21,15 +21,6 @@ from kiplint.text.words import first_of, plural, tally
 AnyFinding = TypeVar("AnyFinding", bound=Finding)
 Status = Literal["ok", "findings", "error"]
 """How a run went."""
-
-
-WRITERS: Final = {"text": "text:write", "markdown": "text:write_markdown", PAGE: "page:write"}
-
-
-def written_by(command: str, *formats: str) -> Mapping[str, str]:
-    """The `renderers` of a command that has the functions of `WRITERS` for these formats in its own modules."""
-    return {name: f"kiplint.commands.{command}.{WRITERS[name]}" for name in formats}
-
 
 MOST_EXCEPTIONS: Final = 3
 
@@ -96,17 +87,19 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     command: ClassVar[str] = ""
     """The command that has such results; empty for those that say nothing of files."""
 
-    renderers: ClassVar[Mapping[str, str]] = {}
-    """The formats that the command writes itself: the format, and `module:function`.
-
-    All others are formats of findings, and JSON is the `document`.
-    """
-
     list_attribute: ClassVar[str] = "findings"
     """The attribute of the `document` that is the list whose items JSON Lines writes, an item a line."""
 
     unparsable_are: ClassVar[str] = "left out"
     """What the command does with a file that cannot be read."""
+
+    @property
+    def writers(self) -> Mapping[str, Writer]:
+        """The functions that write the formats of which the command has a form of its own, by format.
+
+        All others are formats of findings, and JSON is the `document`.
+        """
+        return {}
 
     @property
     def document(self) -> Any:

@@ -56,7 +56,7 @@ def descriptor(rule: Rule) -> dict[str, Any]:
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def write(report: Report, out: TextIO, *, color: bool) -> None:
+def write(report: Report, out: TextIO) -> None:
     """Write one log with one run, and each of its results on a line."""
     rule_ids = sorted({finding.rule for finding in report.findings})
     head = {

@@ -6,7 +6,7 @@ import typer
 
 from kiplint.cli.options import FormOption, LakeArgument
 from kiplint.commands.pipeline.text import open_lake, present
-from kiplint.engine.config import configure
+from kiplint.engine.config import RuleOptions, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import matches
 from kiplint.text.words import did_you_mean
@@ -45,7 +45,7 @@ def find_subject(subject: str, message_names: list[str]) -> tuple[str, list[str]
 
     Raises UsageError for an unknown subject.
     """
-    rules = [rule.id for rule in configure(config={}).all_rules()]
+    rules = [rule.id for rule in configure(options=RuleOptions(config={})).all_rules()]
     matching_rules = [rule for rule in rules if matches(subject, rule)]
     if matching_rules:
         return "rule", matching_rules

@@ -1,4 +1,4 @@
-"""A diff in text and in Markdown: what breaks with its proof, and the rest below the names of RPCs and messages."""
+"""Changes in text and in Markdown: what breaks with its proof, and the rest below the names of RPCs and messages."""
 
 from __future__ import annotations
 
@@ -7,24 +7,16 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final, TextIO
 
-from kiplint.commands.diff.command import DiffResult
 from kiplint.compat.change import ChangeFinding
 from kiplint.compat.classify import BREAKS, GRAVE
 from kiplint.compat.proof import sentence
 from kiplint.engine.finding import SEVERITIES
-from kiplint.render.markdown import inline, write_table, write_verdict
-from kiplint.render.table import DIM, SEVERITY, fold, paint, table, title, width_of
+from kiplint.render.markdown import inline, write_table
+from kiplint.render.table import DIM, SEVERITY, paint, table, title, width_of
 from kiplint.render.text import excerpt
 from kiplint.text.show import printable
 
 ENTRY_COLUMNS: Final = ("severity", "breaks", "rule", "place", "what")
-
-
-def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
-    """Write a result, and below it the verdict."""
-    write_changes(result.changes, result.sources, out, color=color)
-    if result.changes:
-        out.write("\n".join(fold(result.verdict.sentence, width_of(out))) + "\n")
 
 
 def write_changes(changes: Sequence[ChangeFinding], sources: Mapping[str, bytes], out: TextIO, *, color: bool) -> None:
@@ -43,13 +35,6 @@ def write_rows(changes: Iterable[ChangeFinding], out: TextIO, *, color: bool) ->
     )
     for name, group in groupby(sorted_changes, key=attrgetter("rpc")):
         out.write(f"{title(name, color)}\n{_rows(list(group), color, width_of(out))}\n")
-
-
-def write_markdown(result: DiffResult, out: TextIO, *, color: bool) -> None:
-    """Write a result as Markdown, for pull requests and job summaries."""
-    if result.changes:
-        write_verdict(result.verdict, out)
-        write_change_table(result.changes, out)
 
 
 def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import islice, zip_longest
 from typing import Final, TextIO
 
-from kiplint.commands.diff.command import DiffResult
 from kiplint.compat.change import ChangeFinding, MessagePair
 from kiplint.compat.classify import BREAKS, GRAVE
 from kiplint.compat.proof import sentence
 from kiplint.model.layout import layout, lines, unfolded_size
 from kiplint.model.message import Message
 from kiplint.render.page import Block, Cell, Filter, PageEntry, Row, Section, Table, Text, write_page
-from kiplint.render.report import set_titles
+from kiplint.render.report import Verdict
 from kiplint.versions import VersionRange
 
 LOOKS: Final = {"wire": "error", "storage": "error", "support": "warning", "semantics": "info", "source": "info"}
@@ -29,18 +28,22 @@ ChangeEntry = tuple[ChangeFinding, MessagePair]
 """A change, and its message before and after."""
 
 
-def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
-    """Write the page, the RPCs with the worst breaks first."""
-    rules = sorted({change.rule for change in result.changes})
-    present_breaks = {change.breaks for change in result.changes}
+def write_diff_page(
+    out: TextIO, titles: Sequence[str], changes: Iterable[ChangeEntry], unparsable: Sequence[str], verdict: Verdict
+) -> None:
+    """Write the page, the RPCs with the worst breaks first. `titles` are those of the base and of the head."""
+    entries = list(changes)
+    rules = sorted({change.rule for change, _ in entries})
+    present_breaks = {change.breaks for change, _ in entries}
     breaks = [kind for kind in BREAKS if kind in present_breaks]
-    unparsable = ", ".join(result.unparsable)
-    warnings = [Text(f"Not compared, because it cannot be read: {unparsable}", "error")] if unparsable else []
-    entries = [*_entries(zip(result.changes, result.pairs, strict=True))]
+    warnings = (
+        [Text(f"Not compared, because it cannot be read: {', '.join(unparsable)}", "error")] if unparsable else []
+    )
     filters = (Filter("breaks", breaks), Filter("rule", rules)) if entries else None
-    section = Section("changes", "Changes", [*warnings, *(entries or [Text("Nothing changed.")])], filters)
-    old, new = set_titles(*result.sets)
-    write_page(out, command="diff", title=f"{old} to {new}", verdict=result.verdict, sections=[section])
+    blocks = [*_entries(entries)] or [Text("Nothing changed.")]
+    section = Section("changes", "Changes", [*warnings, *blocks], filters)
+    old, new = titles
+    write_page(out, command="diff", title=f"{old} to {new}", verdict=verdict, sections=[section])
 
 
 def _entries(changes: Iterable[ChangeEntry]) -> Iterator[Block]:

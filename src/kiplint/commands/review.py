@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple, TextIO
 
 import msgspec
 import typer
@@ -18,33 +18,40 @@ from kiplint.cli.options import (
     ConfigOption,
     FailOnOption,
     IgnoreOption,
+    IsolatedOption,
     ReleasedOption,
     ReportFormatOption,
     SelectOption,
     SeverityOption,
-    severities,
+    keywords_of,
+    make_options,
 )
 from kiplint.cli.output import report
-from kiplint.commands.check.run import CheckOptions, check_sets
-from kiplint.commands.diff.command import breaks_of, compare
-from kiplint.commands.review.base import (
+from kiplint.compat.base import (
     CONFIGURATION_CHANGED,
     RevisionFiles,
     changed_configuration,
     find_base,
     path_in_revision,
 )
-from kiplint.commands.rollout import RolloutDocument, findings_of, rollout_document
 from kiplint.compat.causes import Entry, Origin, entries_of
 from kiplint.compat.change import ChangeFinding
 from kiplint.compat.classify import BREAKS, GRAVE, breaks_of_counts
+from kiplint.compat.diff import breaks_of, compare
 from kiplint.compat.released import Releases, releases_note, releases_of
-from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
+from kiplint.compat.rollout import RolloutRow, in_words, rollout_of_trees, rollout_rules
+from kiplint.compat.rollout_report import RolloutDocument, findings_of, rollout_document
 from kiplint.compat.tree import Tree, load, load_base, make_tree, unparsable_files
-from kiplint.engine.config import Configuration, FailOn, StrPath, configure
+from kiplint.engine.config import Configuration, FailOn, RuleOptions, StrPath, configure
 from kiplint.engine.finding import Finding
+from kiplint.fixes.check import CheckOptions, check_sets
 from kiplint.model.headers import HEADER_WITH_ID
-from kiplint.render.report import FindingsSummary, Report, Status, Verdict, at_least, written_by
+from kiplint.render.changes import ENTRY_COLUMNS, proof, write_proofs, write_rows
+from kiplint.render.formats import Writer
+from kiplint.render.markdown import inline, write_table, write_verdict
+from kiplint.render.report import FindingsSummary, Report, Status, Verdict, at_least
+from kiplint.render.table import fold, title, width_of
+from kiplint.render.text import excerpt, split_for_excerpts, write_finding_rows, write_fix_hints
 from kiplint.sources.repository import HERE
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.files import DISK
@@ -52,6 +59,10 @@ from kiplint.text.words import plural, tally
 
 RolloutReport = Literal["auto", "always", "never"]
 """When the rollout of KIP-1313's header is reported: once a definition has headerVersions, always as findings."""
+
+MOST_ENTRIES: Final = 20
+MOST_ADDITIONS: Final = 8
+"""How many findings and added changes Markdown shows: 60 lines in all are read."""
 
 EPILOG = """\b
 Examples:
@@ -103,6 +114,7 @@ def command(
     fail_on_breaks: BreaksOption = None,
     output_format: ReportFormatOption = None,
     config: ConfigOption = None,
+    isolated: IsolatedOption = False,
 ) -> int:
     """Review a change: what it adds, what it breaks, and for whom.
 
@@ -111,23 +123,30 @@ def command(
     is one. Changes that only add something are listed below and cause no failure. Comments, moved files and untouched
     lines are not reported.
     """
-    work = partial(
-        review,
-        *paths or (),
-        base=base,
-        released=released or (),
-        rollout=rollout,
-        trust_head=trust_head,
-        fix=fix,
-        whole=whole,
-        select=select or (),
-        ignore=ignore or (),
-        severity=severities(severity),
-        fail_on=fail_on,
-        fail_on_breaks=fail_on_breaks or GRAVE,
-        config=config,
-    )
-    return report("review", output_format, work)
+    options = make_options(ReviewOptions, locals())
+    return report("review", output_format, lambda: run(options))
+
+
+class ReviewOptions(RuleOptions, frozen=True, kw_only=True):
+    """What `kiplint review` reviews, and what it compares it with."""
+
+    paths: Sequence[StrPath] = ()
+    """Directories and files of the work tree; by default all of it."""
+    base: str | None = None
+    """The revision to compare with, or `none`; by default as `find_base` chooses it."""
+    released: Sequence[StrPath] = ()
+    """The releases, as globs of tags, revisions or sets; by default those of the configuration, else the tags."""
+    rollout: RolloutReport = "auto"
+    trust_head: bool = False
+    """Whether the configuration is that of the work tree, not that of the base."""
+    fix: bool = False
+    """Whether to write the safe fixes of what the change brought."""
+    whole: bool = False
+    """Whether text lists infos too, and Markdown everything."""
+    fail_on: FailOn | None = None
+    """The lowest severity that makes the status `findings`; by default that of the configuration."""
+    fail_on_breaks: Sequence[str] = GRAVE
+    """What a change must break to make the status `findings`."""
 
 
 class ReviewSummary(FindingsSummary, frozen=True, kw_only=True):
@@ -167,8 +186,12 @@ class ReviewResult(Report, frozen=True):
     """The RPCs with their request headers, once a definition has headerVersions."""
 
     command = "review"
-    renderers = written_by("review", "text", "markdown")
     always_has_verdict = True
+
+    @property
+    def writers(self) -> Mapping[str, Writer]:
+        """The functions of the formats that a review has in a form of its own."""
+        return {"text": write, "markdown": write_markdown}
 
     def is_listed(self, finding: Finding) -> bool:
         """Whether text lists a finding: also an info about a change that breaks something."""
@@ -220,21 +243,8 @@ class ReviewResult(Report, frozen=True):
         )
 
 
-def review(
-    *paths: StrPath,
-    base: str | None = None,
-    released: Sequence[StrPath] = (),
-    rollout: RolloutReport = "auto",
-    trust_head: bool = False,
-    fix: bool = False,
-    whole: bool = False,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    severity: Mapping[str, str] = MappingProxyType({}),
-    fail_on: FailOn | None = None,
-    fail_on_breaks: Sequence[str] = GRAVE,
-    config: StrPath | Mapping[str, Any] | None = None,
-) -> ReviewResult:
+@keywords_of(ReviewOptions)
+def review(*paths: StrPath, **options: Any) -> ReviewResult:
     """Review how the work tree, or some of its directories and files, differs from a base revision.
 
     The base is by default the merge base with the default branch, or the commit before HEAD where there is nothing
@@ -242,38 +252,45 @@ def review(
     The status is `findings` when an entry is as severe as `fail_on` or breaks one of `fail_on_breaks`, unless `fail_on`
     is `never`. The configuration is the base's, with `trust_head` the work tree's. Raises UsageError and SourceError.
     """
-    failing_breaks = breaks_of(fail_on_breaks)
-    names = _names(paths)
-    revision, base_note = find_base(base)
+    return run(ReviewOptions(paths=paths, **options))
+
+
+def run(options: ReviewOptions) -> ReviewResult:
+    """Review the work tree; raises the errors of `review`."""
+    failing_breaks = breaks_of(options.fail_on_breaks)
+    names = _names(options.paths)
+    revision, base_note = find_base(options.base)
     base_files = RevisionFiles(revision) if revision and not HERE.is_unborn(revision) else None
-    config_files = base_files if base_files and not trust_head else DISK
-    configuration = configure(names[0], config_files, select=select, ignore=ignore, severity=severity, config=config)
+    configuration = configure(names[0], options, base_files if base_files and not options.trust_head else DISK)
     rules = configuration.rules()
     rules_by_id = {**rules.by_id, CONFIGURATION_CHANGED.id: CONFIGURATION_CHANGED}
-    options = CheckOptions(names, configuration, rules, changed_since=revision or None, strict=True, fix=fix)
 
-    check = check_sets(options)
-    comparison = _compare(names, revision, [os.fspath(name) for name in released], configuration)  # after the fixes
-    rows = _rollout(comparison, configuration, rollout)
+    check_options = CheckOptions(sets=names, changed_since=revision or None, fix=options.fix)
+    check = check_sets(check_options, configuration, strict=True)
+    released = [os.fspath(name) for name in options.released]
+    comparison = _compare(names, revision, released, configuration)  # after the fixes
+    rows = _rollout(comparison, configuration, options.rollout)
+    configuration_findings = changed_configuration(base_files, [*names, *comparison.new_sources], options.trust_head)
     findings_by_origin: dict[Origin, Iterable[Finding]] = {
-        "check": (*check.findings, *changed_configuration(base_files, [*names, *comparison.new_sources], trust_head)),
+        "check": (*check.findings, *configuration_findings),
         "diff": comparison.findings,
-        "rollout": findings_of(rows, comparison.new_sources) if rollout == "always" else (),
+        "rollout": findings_of(rows, comparison.new_sources) if options.rollout == "always" else (),
     }
     entries = entries_of(findings_by_origin, {rule.id: rule.supersedes for rule in rules_by_id.values()})
+    fail_on = options.fail_on or configuration.config.fail_on
     return ReviewResult(
         findings=entries,
-        files=check.files,
+        files=len(check.paths),
         messages=check.messages,
         sources={**comparison.old_sources, **comparison.new_sources, **check.sources},
-        status=_status(entries, comparison.findings, fail_on or configuration.config.fail_on, failing_breaks),
+        status=_status(entries, comparison.findings, fail_on, failing_breaks),
         sets=(*names, f"{revision}:") if revision else names,
         rules=rules_by_id,
         paths=check.paths,
         notes=(*([base_note] if base_note else []), *comparison.notes, *check.notes),
         left_out=check.left_out,
         harmless=("info",),
-        whole=whole,
+        whole=options.whole,
         older=check.older,
         additions=comparison.additions,
         base=revision,
@@ -378,3 +395,68 @@ def _rollout(comparison: Comparison, configuration: Configuration, when: Rollout
         for before, after in comparison.trees
         for row in rollout_of_trees(after, before, HEADER_WITH_ID, rules, comparison.releases)
     )
+
+
+def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
+    """Write the entries, and what is added; nothing when nothing changed."""
+    width = width_of(out)
+    entries = [entry for entry in result.findings if result.is_listed(entry)]
+    excerpts, rows = split_for_excerpts(entries, lambda entry: entry.severity == "error" or entry.breaks in GRAVE)
+    for entry in excerpts:
+        out.write(excerpt(entry, result.sources.get(entry.path), color, width).rstrip() + "\n")
+        for line in _also(entry):
+            out.write("\n".join(fold(f"{' ' * len(str(entry.line))} = {line}", width)) + "\n")
+        proofs = [proof(change, color, width) for change in entry.changes]
+        out.write("".join(dict.fromkeys(proofs)) + "\n")  # changes of the same versions have the same proof
+    write_finding_rows(rows, out, color=color)
+    write_rows(result.additions, out, color=color)
+    if result.rollout:
+        lines = fold(f"  {in_words(result.rollout, HEADER_WITH_ID)}", width)
+        out.write("\n".join([title("KIP-1313", color), *lines, "\n"]))
+    if result.findings or result.additions:
+        hint = " `kiplint explain RULE` explains a rule." if entries or result.additions else ""
+        out.write("\n".join(fold(result.verdict.sentence + hint, width)) + "\n")
+    write_fix_hints(result, out)
+
+
+def write_markdown(result: ReviewResult, out: TextIO) -> None:
+    """Write a review as Markdown for pull requests and job summaries: at most 60 lines, unless `whole` is set."""
+    write_verdict(result.verdict, out)
+    entries = [entry for entry in result.findings if result.is_listed(entry)]
+    most_entries = len(entries) if result.whole else MOST_ENTRIES
+    if entries:
+        write_table(ENTRY_COLUMNS, map(_cells, entries[:most_entries]), out)
+    out.write(_more(len(entries) - most_entries, "finding"))
+
+    proofs = io.StringIO()
+    write_proofs((change for entry in entries for change in entry.changes), proofs)
+    if result.whole or proofs.getvalue().count("\n") <= MOST_ENTRIES:  # longer proofs are left out
+        out.write(proofs.getvalue())
+
+    most_additions = len(result.additions) if result.whole else MOST_ADDITIONS
+    if result.additions:
+        out.write("\nBreaks nothing:\n\n")
+    for change in result.additions[:most_additions]:
+        out.write(f"- {inline(change.message)}\n")
+    out.write(_more(len(result.additions) - most_additions, "change"))
+
+    if result.rollout:
+        sentence = in_words(result.rollout, HEADER_WITH_ID)
+        out.write(f"\nKIP-1313: {inline(sentence)} `kiplint rollout` lists the RPCs.\n")
+
+
+def _more(number: int, noun: str) -> str:
+    """The line about the findings or changes that are not listed; empty where the number is not positive."""
+    return f"\n{plural(number, f'more {noun}')}: `kiplint review --all` lists them.\n" if number > 0 else ""
+
+
+def _cells(entry: Entry) -> tuple[str, ...]:
+    """The cells of the columns `ENTRY_COLUMNS`."""
+    breaks = "" if entry.breaks == "none" else entry.breaks
+    return entry.severity, breaks, entry.rule, f"{entry.path}:{entry.line}", "; ".join([entry.summary, *_also(entry)])
+
+
+def _also(entry: Entry) -> Iterator[str]:
+    """The other findings of the same cause, in a line each."""
+    for finding in entry.also:
+        yield f"also {finding.rule}: {finding.message}"

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from kiplint.compat.since import places_in
-from kiplint.engine.config import FILES, Config, read_config
+from kiplint.engine.config import FILES, Config, configure, read_config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Location, Violation
 from kiplint.engine.rule import Rule, RuleSpec
@@ -39,6 +39,11 @@ CONFIGURATION_CHANGED: Final = Rule(
     params={},
     origin="",
 )
+
+
+def all_rules() -> list[Rule]:
+    """All rules: those of the shipped and the configuration's packs, and the one that `review` alone reports."""
+    return [*configure().all_rules(), CONFIGURATION_CHANGED]
 
 
 def find_base(base: str | None = None, repository: Repository = HERE) -> tuple[str, str]:

@@ -1,0 +1,253 @@
+"""`kiplint diff`: the comparison of two schema sets or trees."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, TextIO
+
+import msgspec
+import typer
+
+from kiplint.cli.options import (
+    PAGE_FORMATS,
+    BreaksOption,
+    ConfigOption,
+    IgnoreOption,
+    IsolatedOption,
+    PageFormatOption,
+    ReleasedOption,
+    RepositoryOption,
+    SelectOption,
+    SeverityOption,
+    keywords_of,
+    make_options,
+)
+from kiplint.cli.output import report
+from kiplint.compat.change import ChangeFinding, MessagePair
+from kiplint.compat.classify import BREAKS, GRAVE, breaks_in_words
+from kiplint.compat.diff import Role, breaks_of, compare, single_file_of
+from kiplint.compat.released import releases_note, releases_of
+from kiplint.compat.tree import load, load_base, require_counterparts
+from kiplint.engine.config import RuleOptions, StrPath, configure
+from kiplint.engine.finding import SEVERITIES
+from kiplint.render.changes import write_change_table, write_changes
+from kiplint.render.formats import PAGE, Writer
+from kiplint.render.markdown import write_verdict
+from kiplint.render.report import Report, Status, Verdict, set_titles
+from kiplint.render.table import fold, width_of
+from kiplint.sources.repository import open_repository
+
+EPILOG = """\b
+Examples:
+  kiplint diff 4.0.0: 4.1.0:
+  kiplint diff HEAD~1: .
+  kiplint diff kafka-clients-3.9.0.jar kafka-clients-4.0.0.jar --output-format json"""
+
+
+def command(
+    old: Annotated[
+        str,
+        typer.Argument(
+            metavar="OLD", help="The base: a directory, an archive, REV: or REV:path. Its versions count as released."
+        ),
+    ],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The set to compare with it, in the same forms.")],
+    also: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OLDER", help="An older set whose tag numbers must not be reused. Repeatable."),
+    ] = None,
+    messages: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--message",
+            metavar="GLOB",
+            help="Report only messages or RPCs with this name, such as `Fetch` or `*Offset*`. Repeatable.",
+        ),
+    ] = None,
+    role: Annotated[
+        Role | None,
+        typer.Option(
+            "--for",
+            help="Report only what affects clients (the RPCs that brokers serve to them), brokers and proxies (all "
+            "RPCs), or operators who store records.",
+        ),
+    ] = None,
+    released: ReleasedOption = None,
+    repository: RepositoryOption = None,
+    fail_on_breaks: BreaksOption = None,
+    select: SelectOption = None,
+    ignore: IgnoreOption = None,
+    severity: SeverityOption = None,
+    output_format: PageFormatOption = None,
+    config: ConfigOption = None,
+    isolated: IsolatedOption = False,
+) -> int:
+    """Report the changes between two releases, and what they break.
+
+    A change breaks `wire` if the bytes of a released version change, `storage` if records on disk are affected,
+    `support` if something is no longer served, `semantics` if the same bytes get another meaning, `source` if only
+    generated code changes, and `none` if it only adds something. The layouts before and after are shown as proof.
+    """
+    options = make_options(DiffOptions, locals())
+    return report("diff", output_format, lambda: run(options), PAGE_FORMATS)
+
+
+class DiffOptions(RuleOptions, frozen=True, kw_only=True):
+    """What `kiplint diff` compares, and which changes it reports."""
+
+    old: StrPath
+    new: StrPath
+    also: Sequence[StrPath] = ()
+    """Older sets, whose tag numbers must not come back."""
+    messages: Sequence[str] = ()
+    """Globs: only changes of messages or RPCs whose names match one are reported."""
+    role: Role | None = None
+    """Only changes that matter to this role are reported."""
+    released: Sequence[StrPath] = ()
+    """The releases besides the base, as globs of tags, revisions or sets; by default those of the configuration."""
+    repository: StrPath | None = None
+    """The repository of revisions, a directory or a bundle."""
+    fail_on_breaks: Sequence[str] = GRAVE
+    """What a change must break to make the status `findings`."""
+
+
+class DiffSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """How many messages were compared, how many changes there are, and how many break what."""
+
+    messages: int
+    changes: int
+    wire: int
+    storage: int
+    support: int
+    semantics: int
+    source: int
+    none: int
+
+
+class DiffDocument(msgspec.Struct, frozen=True):
+    """What `kiplint diff --output-format json` writes."""
+
+    version: Literal[1]
+    changes: tuple[ChangeFinding, ...]
+    summary: DiffSummary
+
+
+class DiffResult(Report, frozen=True):
+    """The result of `diff`. Its findings are the changes."""
+
+    findings: tuple[ChangeFinding, ...]
+    """The changes, by file and position."""
+    pairs: tuple[MessagePair, ...] = ()
+    """For each change its message in the base and in the head, None where there is none."""
+
+    command = "diff"
+    list_attribute = "changes"
+
+    @property
+    def writers(self) -> Mapping[str, Writer]:
+        """The functions of the formats that a diff has in a form of its own."""
+        return {"text": write, "markdown": write_markdown, PAGE: write_page}
+
+    @property
+    def changes(self) -> tuple[ChangeFinding, ...]:
+        """The changes: another name of the findings."""
+        return self.findings
+
+    @property
+    def verdict(self) -> Verdict:
+        """`4.1.0 compared with 4.0.0: 1 change breaks wire`, the breaks of bytes, and advice for the first."""
+        old, new = set_titles(*self.sets)
+        breaking = sorted(
+            (change for change in self.changes if change.breaks != "none"),
+            key=lambda change: (BREAKS.index(change.breaks), SEVERITIES.index(change.severity)),
+        )
+        advice = breaking[0].help if breaking else ""
+        return Verdict.of(
+            f"{new} compared with {old}: {breaks_in_words(self.changes)}.",
+            [f"{change.message} ({change.breaks})" for change in breaking if change.breaks in GRAVE],
+            f"To fix the first: {advice}." if advice else "",
+        )
+
+    @property
+    def document(self) -> DiffDocument:
+        """The content of the JSON output."""
+        counts = Counter(change.breaks for change in self.changes)
+        summary = DiffSummary(
+            messages=self.messages, changes=len(self.changes), **{breaks: counts[breaks] for breaks in BREAKS}
+        )
+        return DiffDocument(1, self.changes, summary)
+
+
+@keywords_of(DiffOptions)
+def diff(old: StrPath, new: StrPath, **options: Any) -> DiffResult:
+    """The changes from one set to another, and what they break; tags of the sets in `also` must not be reused.
+
+    The base is a release. Other releases count only if `released` or the configuration names them, as globs of tags,
+    revisions or sets; a tag that neither of them names is no release. If the base or the head is a single file, only
+    the changes of its message are reported. `messages` are globs: only changes of matching messages are reported, and
+    with a `role` only those that matter to it. The status is `findings` if a change breaks one of `fail_on_breaks`, or
+    is an error. Raises UsageError for mistakes in the arguments, the configuration or a pack, and SourceError if a set
+    cannot be opened.
+    """
+    return run(DiffOptions(old=old, new=new, **options))
+
+
+def run(options: DiffOptions) -> DiffResult:
+    """Compare the two sets; raises the errors of `diff`."""
+    failing_breaks = breaks_of(options.fail_on_breaks)
+    git = open_repository(options.repository)
+    old_name, new_name, *older_names = (os.fspath(name) for name in (options.old, options.new, *options.also))
+    configuration = configure(new_name, options)
+    rules, keeps = configuration.rules(), configuration.keeps
+    before = load_base(old_name, git, keeps)
+    after, *older = (load(name, git, keeps) for name in (new_name, *older_names))
+    if not single_file_of(before, after):
+        require_counterparts(before, after)
+
+    releases = None
+    notes: tuple[str, ...] = ()
+    if options.released or configuration.config.released:
+        release_names = [os.fspath(name) for name in options.released]
+        releases = releases_of(configuration, old_name, release_names, git, new_name)
+        notes = releases_note(releases, old_name)
+    result = compare(before, after, rules, older, options.messages, releases, options.role)
+    is_failing = any(change.breaks in failing_breaks or change.severity == "error" for change in result.changes)
+    status: Status = "findings" if is_failing else "ok"
+    return DiffResult(
+        findings=result.changes,
+        files=len(after.sources),
+        messages=result.messages,
+        sources={**before.sources, **after.sources},
+        status="error" if result.unparsable else status,
+        sets=(old_name, new_name),
+        rules=rules.by_id,
+        paths=tuple(after.sources),
+        unparsable=result.unparsable,
+        notes=notes,
+        harmless=("info",),
+        pairs=result.pairs,
+    )
+
+
+def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
+    """Write a result, and below it the verdict."""
+    write_changes(result.changes, result.sources, out, color=color)
+    if result.changes:
+        out.write("\n".join(fold(result.verdict.sentence, width_of(out))) + "\n")
+
+
+def write_markdown(result: DiffResult, out: TextIO) -> None:
+    """Write a result as Markdown, for pull requests and job summaries."""
+    if result.changes:
+        write_verdict(result.verdict, out)
+        write_change_table(result.changes, out)
+
+
+def write_page(result: DiffResult, out: TextIO) -> None:
+    """Write a result as a page of HTML."""
+    from kiplint.render.diff_page import write_diff_page  # jinja2 takes 60 ms to import
+
+    entries = zip(result.changes, result.pairs, strict=True)
+    write_diff_page(out, set_titles(*result.sets), entries, result.unparsable, result.verdict)

@@ -1,0 +1,123 @@
+"""The changes from one tree of sets to another that a diff or a review reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import Literal, NamedTuple
+
+from kiplint.compat.change import Change, ChangeFinding, MessagePair
+from kiplint.compat.classify import BREAKS, classify
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.released import Releases
+from kiplint.compat.tree import TooLargeError, Tree, unparsable_files
+from kiplint.engine.errors import UsageError
+from kiplint.engine.ruleset import RuleSet
+from kiplint.model.message import Message
+from kiplint.model.schemas import partner
+from kiplint.sources.disk import STDIN
+from kiplint.text.words import comma_parts, did_you_mean
+
+Role = Literal["client", "broker", "storage"]
+"""Whom a change matters to."""
+
+
+class Diff(NamedTuple):
+    """The comparison of a base with a head."""
+
+    changes: tuple[ChangeFinding, ...]
+    """The changes, by file and position."""
+    pairs: tuple[MessagePair, ...]
+    """For each change its message in the base and in the head, None where there is none."""
+    messages: int
+    """How many messages were compared."""
+    unparsable: tuple[str, ...]
+    """The paths of the files that could not be read, or compared."""
+
+
+def breaks_of(texts: Iterable[str]) -> set[str]:
+    """What texts such as `wire,storage` name. Raises UsageError for a word that is not in `BREAKS`."""
+    names = {*comma_parts(texts)}
+    for name in sorted(names - {*BREAKS}):
+        hint = did_you_mean(name, BREAKS) or f": {', '.join(BREAKS)}"
+        raise UsageError(f"--fail-on-breaks: nothing breaks {name}{hint}")
+    return names
+
+
+def compare(
+    before: Tree,
+    after: Tree,
+    rules: RuleSet,
+    older: Sequence[Tree] = (),
+    globs: Collection[str] = (),
+    releases: Releases | None = None,
+    role: Role | None = None,
+) -> Diff:
+    """Compare a base with a head, which must not reuse the tags of the `older` sets either.
+
+    With `globs`, such as `*Offset*`, and a `role`, only changes of matching messages count.
+    """
+    is_selected = _selector(globs, before, after)
+    single_file = single_file_of(before, after)
+    ids_in_file = {id(message) for message in single_file.messages} if single_file else set()
+
+    def is_reported(change: Change) -> bool:
+        """Whether a change is about a message of the role, of the single file if there is one, and of the globs."""
+        messages = [message for message in change.messages if message]
+        if role and not any(_concerns(message, role) for message in messages):
+            return False
+        if single_file and not any(id(message) in ids_in_file for message in messages):
+            return False
+        return any(map(is_selected, messages))
+
+    too_large: list[TooLargeError] = []
+    changes = filter(is_reported, compare_trees(before, after, older, releases, too_large))  # adds to `too_large`
+    # The base comes last, so that its file replaces those of older sets with the same path.
+    old_sources = {path: data for tree in reversed([before, *older]) for path, data in tree.sources.items()}
+    classified_changes = classify(list(changes), rules, old_sources, after.sources)
+    unparsable = (*unparsable_files(before, after), *(error.file for error in too_large))
+    return Diff(
+        changes=tuple(finding for _, finding in classified_changes),
+        pairs=tuple(change.messages for change, _ in classified_changes),
+        messages=sum(map(is_selected, (single_file or after).messages)),
+        unparsable=tuple(dict.fromkeys(unparsable)),
+    )
+
+
+def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Message], bool]:
+    """The test whether a message or its RPC matches one of the globs; without any all do.
+
+    Raises UsageError for a glob that matches nothing.
+    """
+
+    def matches(message: Message, glob: str) -> bool:
+        return fnmatchcase(message.name, glob) or fnmatchcase(message.base_name, glob)
+
+    for glob in globs:
+        if not any(matches(message, glob) for message in (*before.messages, *after.messages)):
+            names = {name for message in after.messages for name in (message.name, message.base_name)}
+            hint = did_you_mean(glob, names)
+            raise UsageError(f"--message {glob}: neither set has such a message{hint}")
+    return lambda message: not globs or any(matches(message, glob) for glob in globs)
+
+
+def _concerns(message: Message, role: Role) -> bool:
+    """Whether a message matters to a role.
+
+    Records matter to `storage`. All RPCs matter to `broker`, and those that brokers serve to clients matter to
+    `client`. Headers matter to both, and so do messages of type data in a set that has RPCs.
+    """
+    if role == "storage":
+        return message.is_record
+    if not message.is_rpc:
+        return message.type == "header" or (message.type == "data" and bool(message.schemas.rpcs))
+    request = message if message.type == "request" else partner(message)
+    if role == "broker" or request is None or not request.listeners:
+        return True
+    return "broker" in request.listeners
+
+
+def single_file_of(before: Tree, after: Tree) -> Tree | None:
+    """The side that is a single file if the other is not: what only the other has is then neither new nor removed."""
+    single_files = [tree for tree in (before, after) if tree.name == STDIN or tree.name.lower().endswith(".json")]
+    return single_files[0] if len(single_files) == 1 else None
