@@ -1,4 +1,4 @@
-"""The command line: the only place that prints or exits."""
+"""The command line: the only place that exits."""
 
 from __future__ import annotations
 
