@@ -25,6 +25,7 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.model.load import load
+from kiplint.model.schemas import SchemaSet
 from kiplint.sources.schema_files import SchemaFile
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -141,9 +142,9 @@ def key_of(finding: Finding) -> Key:
 def elements(repository: Repository, directory: FILES) -> Iterator[tuple[Element, str]]:
     """The live messages of a directory, and their fields; with what tells whether they were changed."""
     for name, data in repository.contents(directory).items():
-        message = load(name, data).message
-        if message and message.valid:
-            yield (message.name, ""), directory[name]
+        for message in SchemaSet([load(name, data)]).messages:
+            if message.valid:
+                yield (message.name, ""), directory[name]
             for field in message.all_fields:
                 if field.present:
                     yield (message.name, field.path), f"{field.spec} {message.valid}"

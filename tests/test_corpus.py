@@ -56,7 +56,7 @@ def results(trunk: Path) -> dict[str, Result]:
 @pytest.fixture(scope="module")
 def messages(trunk: Path) -> list[Message]:
     files = [load(str(path), path.read_bytes()) for path in sorted(trunk.glob("*/*.json")) if path.parent.name != TESTS]
-    return [loaded_file.message for loaded_file in files if loaded_file.message]
+    return [*SchemaSet(files).messages]
 
 
 def test_every_file_is_read(results: dict[str, Result]) -> None:
@@ -99,8 +99,8 @@ NEW_VERSIONS_ONLY = ("style/version-undocumented",)
 def test_a_base_that_is_the_same_changes_no_finding(corpus: Path, folder: str) -> None:
     root = corpus / "kafka-trunk-2026-08"
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted((root / folder).glob("*.json"))}
-    messages = tuple(message for path, data in files.items() if (message := load(path, data).message))
+    base = SchemaSet((load(path, data) for path, data in files.items()), folder)
     inputs = [SchemaFile(path, data) for path, data in files.items()]
-    result = check_set(inputs, rules_of(Config()), directory=folder, base=SchemaSet(messages, folder))
+    result = check_set(inputs, rules_of(Config()), directory=folder, base=base)
     every = check(root / folder, root).findings
     assert lines(result.findings) == lines([finding for finding in every if finding.rule not in NEW_VERSIONS_ONLY])

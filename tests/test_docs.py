@@ -16,7 +16,7 @@ import kiplint
 from conftest import ROOT
 from kiplint.cli.app import all_commands
 from kiplint.engine.language import KINDS, facts_of
-from kiplint.model.message import PROTECTED
+from kiplint.model.rpcs import PROTECTED
 from kiplint.render.formats import FORMATS
 
 sys.path.insert(0, str(ROOT / "docs"))

@@ -29,6 +29,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
+from kiplint.model.definition import Definition
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
@@ -74,13 +75,18 @@ def message(*fields: dict[str, Any], **others: Any) -> Message:
     """A message that the reader has nothing to say about."""
     result = load(f"{others.get('name', 'XRequest')}.json", json.dumps(document(*fields, **others)).encode())
     assert result.problems == ()
-    assert result.message is not None
-    return result.message
+    return alone(result)
 
 
-def schema_set(*messages: Message) -> SchemaSet:
-    """The messages as one set."""
-    return SchemaSet(messages)
+def alone(definition: Definition) -> Message:
+    """The message of a definition, as the only one of its set."""
+    (message,) = SchemaSet((definition,)).messages
+    return message
+
+
+def schema_set(*definitions: Definition) -> SchemaSet:
+    """The definitions as one set."""
+    return SchemaSet(definitions)
 
 
 def rpc(name: str, key: int, valid: str, **others: Any) -> tuple[Message, Message]:

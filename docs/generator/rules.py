@@ -15,7 +15,7 @@ from generator.precision import record
 from kiplint.compat.base import CONFIGURATION_CHANGED
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import FieldRequirement, PackSpec, Rule
-from kiplint.model.message import PROTECTED
+from kiplint.model.rpcs import PROTECTED
 from kiplint.text.decode import blank_comments
 
 INTRODUCTION = """\
@@ -50,9 +50,9 @@ def make() -> dict[str, str]:
 
 def _protected_rpcs() -> Iterator[list[str]]:
     """The RPCs that rules protect, with the rules that name them."""
-    for key, name in PROTECTED.items():
-        rules = [rule.id for rule in shipped_rules() if re.search(rf"'{name}|\"{name}", _by_key(rule))]
-        yield [str(key), name, ", ".join(f"[`{rule}`]({place(rule)})" for rule in rules)]
+    for key, rpc in PROTECTED.items():
+        rules = [rule.id for rule in shipped_rules() if re.search(rf"'{rpc.name}|\"{rpc.name}", _by_key(rule))]
+        yield [str(key), rpc.name, ", ".join(f"[`{rule}`]({place(rule)})" for rule in rules)]
 
 
 def _by_key(rule: Rule) -> str:

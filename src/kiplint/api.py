@@ -49,13 +49,13 @@ from kiplint.engine.rule import Rule as Rule
 from kiplint.fixes.migration import FileEdits as FileEdits
 from kiplint.fixes.migration import MigrationRow as MigrationRow
 from kiplint.fixes.write import FileChanges as FileChanges
+from kiplint.model.definition import Definition as Definition
 from kiplint.model.fields import Container as Container
 from kiplint.model.fields import Field as Field
 from kiplint.model.fields import Struct as Struct
 from kiplint.model.headers import HeaderRange as HeaderRange
 from kiplint.model.layout import Layout as Layout
 from kiplint.model.layout import Slot as Slot
-from kiplint.model.load import Definition as Definition
 from kiplint.model.message import Message as Message
 from kiplint.model.notes import Note as Note
 from kiplint.model.schemas import Rpc as Rpc

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from kiplint.engine.config import Config, RuleTable
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from tools import document, field, message, rpc, rules_of
+from tools import alone, document, field, message, rpc, rules_of
 
 V3 = {"0-2": "1", "3-5": "2", "6+": "3"}
 """The headers of a request that `tools.rpc` makes, bumped to 6."""
@@ -59,14 +59,8 @@ def row_of(*messages: Message, base: tuple[Message, ...] | None = None, header: 
     """The only row of a set, against a base if there is one; the set has a RequestHeader."""
     if all(message.name != "RequestHeader" for message in messages):
         messages = (*messages, HEADER)
-    (row,) = rollout(fresh_set(messages), fresh_set(base) if base is not None else None, header)
+    (row,) = rollout(SchemaSet(messages), SchemaSet(base) if base is not None else None, header)
     return row
-
-
-def fresh_set(messages: Iterable[Message]) -> SchemaSet:
-    """A set of messages that belong to no other set."""
-    definitions = (load(message.file, message.data).message for message in messages)
-    return SchemaSet(tuple(filter(None, definitions)))
 
 
 # The fixtures
@@ -266,9 +260,7 @@ def half(kind: str, headers: object, valid: str = "0-1", name: str = "X", **othe
     named: dict[str, Any] = {"name": f"{name}{kind.title()}", "type": kind, "validVersions": valid, **FLEXIBLE}
     fields = others.pop("fields", ())
     text = json.dumps(document(*fields, **{**named, "headerVersions": headers, **others}))
-    definition = load(f"{named['name']}.json", text.encode())
-    assert definition.message
-    return definition.message
+    return alone(load(f"{named['name']}.json", text.encode()))
 
 
 GOOD, REQUEST_3, RESPONSE_1 = (

@@ -60,8 +60,8 @@ def release(bundle: Path, tag: str, clone: Path, directory: str = "clients") -> 
 def schemas(files: Mapping[str, bytes]) -> SchemaSet:
     """The set of the files, each of which has to be readable."""
     definitions = [load(name, data) for name, data in files.items()]
-    assert not [definition for definition in definitions if definition.message is None]
-    return SchemaSet(tuple(definition.message for definition in definitions if definition.message))
+    assert not [definition for definition in definitions if not definition.is_readable]
+    return SchemaSet(definitions)
 
 
 def after(files: Mapping[str, bytes], migration: Migration) -> Files:

@@ -25,7 +25,6 @@ from kiplint.fixes.regressions import SAFE_BREAKS, UNSAFE_BREAKS, breaks_between
 from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.model.layout import layout, lines
 from kiplint.model.load import load
-from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
 from kiplint.text.edit import NotEditable
@@ -87,10 +86,10 @@ def test_fixes_of_releases_break_nothing_and_bring_no_finding(
 
 def intact(release: Files, files: Mapping[str, bytes]) -> set[tuple[str, int]]:
     """The names and released versions of the messages whose bytes are those of the release."""
-    now = {message.name: message for message in SchemaSet(_messages(files)).messages}
+    now = {message.name: message for message in _set_of(files).messages}
     return {
         (message.name, version)
-        for message in SchemaSet(_messages(release)).messages
+        for message in _set_of(release).messages
         for low, high in released_versions(message).intervals
         for version in range(low, high + 1)
         if message.name in now
@@ -99,8 +98,8 @@ def intact(release: Files, files: Mapping[str, bytes]) -> set[tuple[str, int]]:
     }
 
 
-def _messages(files: Mapping[str, bytes]) -> tuple[Message, ...]:
-    return tuple(message for path, data in files.items() if (message := load(path, data).message))
+def _set_of(files: Mapping[str, bytes]) -> SchemaSet:
+    return SchemaSet(definition for path, data in files.items() if (definition := load(path, data)).is_readable)
 
 
 def _repair(files: Files) -> Files:
@@ -135,11 +134,11 @@ def test_no_fix_or_migration_of_a_mutation_breaks_a_release(releases: Callable[[
         after = {**files, **result.after}
         _is_no_worse(files, after, {item.path for item in result.fixed})
         assert not fix_set(after, findings_in, unsafe=number % 3 > 0, releases=release).after, (number, name)
-        readable = {file for file, data in after.items() if load(file, data).message}
+        readable = {file for file, data in after.items() if load(file, data).is_readable}
         own = {item for item in before if f"{item[0]}.json" in readable}
         assert own - intact(group, after) == set(), (number, name)
         try:
-            migration = verify(of_directory(after), migrate(SchemaSet(_messages(after))), RULES, HEADER_WITH_ID)
+            migration = verify(of_directory(after), migrate(_set_of(after)), RULES, HEADER_WITH_ID)
         except NotEditable:
             continue
         assert own - intact(group, with_changes(after, migration)) == set(), (number, name)

@@ -11,6 +11,7 @@ from kiplint.model.fields import Field, Struct
 from kiplint.model.headers import HeaderRange
 from kiplint.model.load import range_problems
 from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
 from tools import field, message
 
 
@@ -122,6 +123,54 @@ def entries(**ranges: str) -> tuple[HeaderRange, ...]:
 def ranges(text: str) -> tuple[HeaderRange, ...]:
     """The entries with these keys, in this order, all with header 2."""
     return entries(**dict.fromkeys(text.split(), "2"))
+
+
+HEADERS = ("RequestHeader", "ResponseHeader")
+
+
+@pytest.mark.parametrize(
+    ("others", "ranges", "header_versions", "expected"),
+    [
+        ({}, {"0+": "2"}, "1-2", [True]),
+        ({}, {"0-1": "2", "9+": "3"}, "1-2", [True, False]),  # no valid version has the second
+        ({}, {"0+": "x"}, "1-2", [False]),
+        ({}, {"0+": "1"}, "1-2", [False]),  # what RequestHeader says of version 1 counts
+        ({}, {"0+": "1"}, "2-3", [False]),
+        ({}, {"0+": "1"}, "0", [True]),
+        ({}, {"0+": "1"}, "", [True]),  # the set has no RequestHeader
+        ({"type": "response", "name": "XResponse"}, {"0+": "1"}, "2-3", [True]),
+        ({"type": "data", "name": "X", "apiKey": None}, {"0+": "2"}, "1-2", [False]),
+    ],
+)
+def test_what_needs_a_header(
+    others: dict[str, Any], ranges: dict[str, str], header_versions: str, expected: list[bool]
+) -> None:
+    headers = [
+        message(name=name, type="header", apiKey=None, validVersions=header_versions, flexibleVersions="none")
+        for name in HEADERS
+    ]
+    whole = SchemaSet([message(headerVersions=ranges, **others), *(headers if header_versions else ())]).messages[0]
+    assert [entry.needs_header for entry in whole.header_ranges] == expected
+
+
+@pytest.mark.parametrize(
+    ("others", "ranges", "expected"),
+    [
+        ({}, {"0+": "0"}, [True]),
+        ({}, {"0+": "1"}, [False]),
+        ({"apiKey": 7}, {"0": "0", "1+": "0"}, [False, True]),
+        ({"type": "response", "name": "XResponse"}, {"0+": "0"}, [False]),
+    ],
+)
+def test_request_header_0_is_retired(others: dict[str, Any], ranges: dict[str, str], expected: list[bool]) -> None:
+    assert [entry.is_retired for entry in message(headerVersions=ranges, **others).header_ranges] == expected
+
+
+def test_the_users_of_a_header_are_messages_of_one_type() -> None:
+    names = (("ARequest", "request", "2"), ("BRequest", "request", "2"), ("AResponse", "response", "2"))
+    definitions = [message(name=name, type=kind, headerVersions={"0+": header}) for name, kind, header in names]
+    ranges = [entry for whole in SchemaSet(definitions).messages for entry in whole.header_ranges]
+    assert [entry.users for entry in ranges] == [2, 2, 1]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.notes import documented_versions, is_in_flux, paragraphs, read_versions
 from kiplint.model.schemas import SchemaSet
-from tools import definition, field
+from tools import alone, definition, field
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,8 @@ def with_comments(
     """A message with comment lines before its fields."""
     text = definition(*fields, name=name, **others).decode()
     comments = "".join(f"  {line}\n" for line in lines)
-    result = load(f"{name}.json", text.replace('  "fields"', f'{comments}  "fields"', 1).encode()).message
-    assert result is not None
-    return result
+    result = load(f"{name}.json", text.replace('  "fields"', f'{comments}  "fields"', 1).encode())
+    return alone(result)
 
 
 def test_sentences() -> None:
@@ -131,8 +130,7 @@ def test_what_a_note_says_of_fields() -> None:
         ),
     )
     other = with_comments(name="XResponse", type="response", fields=(field("OtherSize", versions="1+"),))
-    SchemaSet((mine, other))
-    first, second = mine.notes
+    first, second = SchemaSet((mine, other)).messages[0].notes
     assert (first.stray_names, first.misplaced) == ((), ())
     assert second.stray_names == ("FarAway",)
     assert [(note.name, note.message.name) for note in second.misplaced] == [

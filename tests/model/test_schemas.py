@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.load import Definition
+from kiplint.model.definition import Definition
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from tools import field, message, rpc, schema_set
@@ -72,7 +72,7 @@ def test_a_message_with_the_key_of_another_is_it_only_if_they_are_related(
 ) -> None:
     base = schema_set(message(field("TopicName"), name="AlterIsrRequest"))
     (head,) = SchemaSet((message(field(field_name), name=f"{name}Request"),), base=base).messages
-    assert (head.former is not None) is is_known
+    assert (head.base is not None) is is_known
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_each_field_that_needs_a_tag_gets_one_that_no_other_has(tags: list[int |
     assert message(*fields).free_tags == free
 
 
-def make_request(name: str, file: str, valid: str) -> Message:
+def make_request(name: str, file: str, valid: str) -> Definition:
     request = message(name=name, type="request", apiKey=1, validVersions=valid)
-    return Message(request.spec, file)
+    return Definition(file, spec=request.spec)
 
 
 @pytest.mark.parametrize(
@@ -104,11 +104,10 @@ def make_request(name: str, file: str, valid: str) -> Message:
     ],
 )
 def test_a_taken_key_is_blamed_on_the_newer_of_two(first: tuple[str, str, str], second: tuple[str, str, str]) -> None:
-    new, old = make_request(*first), make_request(*second)
-    SchemaSet((new, old))
+    definitions = make_request(*first), make_request(*second)
+    new, old = SchemaSet(definitions).messages
     assert (new.api_key_owner, old.api_key_owner) == ("FetchRequest", "" if new.file_stem != new.name else "AddRequest")
-    new, old = make_request(*first), make_request(*second)
-    SchemaSet((new, old), base=SchemaSet((make_request(*second),)))
+    new, old = SchemaSet(definitions, base=SchemaSet((make_request(*second),))).messages
     assert (new.api_key_owner, old.api_key_owner) == ("FetchRequest", "")
 
 
@@ -121,9 +120,7 @@ def test_blame_among_fields_and_structs_goes_by_age() -> None:
     base, head = make_message("Old"), make_message("New", "Old")
     assert head.duplicate_tags == {1: "New"}
     assert set(head.duplicate_structs) == {"/fields/2", "/fields/3"}
-    SchemaSet((head,), base=SchemaSet((base,)))
-    head = make_message("New", "Old")
-    SchemaSet((head,), base=SchemaSet((base,)))
+    (head,) = SchemaSet((head,), base=SchemaSet((base,))).messages
     assert head.duplicate_tags == head.structs[0].duplicate_tags == {0: "Old"}
     assert {pointer: other.path for pointer, other in head.duplicate_structs.items()} == {"/fields/2": "InOld"}
 
@@ -132,8 +129,29 @@ def test_blame_among_fields_and_structs_goes_by_age() -> None:
 def test_a_pair_that_differs_is_blamed_on_the_half_that_changed(index: int, name: str) -> None:
     base, head = rpc("X", 1, "0-3", flexibleVersions="2+"), list(rpc("X", 1, "0-3", flexibleVersions="2+"))
     head[index] = rpc("X", 1, "0-4", flexibleVersions="1+")[index]
-    (pair,) = SchemaSet(tuple(head), base=SchemaSet(base)).rpcs
+    (pair,) = SchemaSet(head, base=SchemaSet(base)).rpcs
     assert [half.name for half in (pair.bumped, pair.flexed, pair.renamed) if half] == [name, name, "XRequest"]
+
+
+def test_a_set_makes_its_own_messages() -> None:
+    definitions = [message(name="ARequest"), message(name="BRequest", apiKey=2)]
+    first = SchemaSet(definitions)
+    messages, fields = first.messages, first.messages[0].fields
+    second = SchemaSet(definitions[:1], base=first)
+    assert [m.schemas for m in first.messages] == [first, first]
+    assert first.messages == messages
+    assert first.messages[0].fields is fields
+    assert [(m.schemas, m.base) for m in second.messages] == [(second, messages[0])]
+    assert [m.base for m in messages] == [None, None]
+
+
+def test_the_set_decides_how_an_rpc_is_called() -> None:
+    fork, api_versions = message(name="DropOffsetsRequest", apiKey=47), message(name="ApiVersionsRequest", apiKey=18)
+    (alone_in_set,) = SchemaSet([fork]).messages
+    assert alone_in_set.rpc_name == "DropOffsets"
+    beside_api_versions, _ = SchemaSet([fork, api_versions]).messages
+    assert beside_api_versions.rpc_name == "OffsetDelete"
+    assert alone_in_set.rpc_name == "DropOffsets"
 
 
 @pytest.mark.parametrize(
@@ -144,10 +162,10 @@ def test_a_pair_that_differs_is_blamed_on_the_half_that_changed(index: int, name
     ],
 )
 def test_what_an_unread_file_is_probably_called(file: str, data: bytes, names: tuple[str, ...]) -> None:
-    assert Definition(file, data, None).likely_names == names
+    assert Definition(file, data).likely_names == names
 
 
 @pytest.mark.parametrize(("unparsable", "partial"), [(["XResponse"], True), (["YResponse"], False), ([], False)])
 def test_a_half_in_an_unparsable_file_is_not_missed(unparsable: list[str], partial: bool) -> None:
-    (pair,) = SchemaSet((rpc("X", 1, "0")[0],), unparsable_names=frozenset(unparsable)).rpcs
+    (pair,) = SchemaSet((rpc("X", 1, "0")[0], *(Definition(f"{name}.json") for name in unparsable))).rpcs
     assert pair.may_be_partial is partial

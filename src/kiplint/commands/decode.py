@@ -25,8 +25,9 @@ from kiplint.compat.tree import load, unparsable_files
 from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.limits import INPUT_BYTES
-from kiplint.model.headers import API_VERSIONS, header_of
+from kiplint.model.headers import header_of
 from kiplint.model.message import Message
+from kiplint.model.rpcs import API_VERSIONS
 from kiplint.render.formats import Writer
 from kiplint.render.json import pretty
 from kiplint.render.report import RunResult, Status

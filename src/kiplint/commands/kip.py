@@ -34,7 +34,8 @@ from kiplint.engine.finding import Finding, Span
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.limits import KIP_BYTES
-from kiplint.model.load import Definition, load
+from kiplint.model.definition import Definition
+from kiplint.model.load import load
 from kiplint.render.changes import write_changes
 from kiplint.render.formats import Writer
 from kiplint.render.report import AnyFinding, FindingsSummary, Report, Status, at_least, rank
@@ -198,8 +199,8 @@ class Kip(NamedTuple):
         """The definitions as the JSON output has them; type and versions are empty where they cannot be read."""
         objects: list[DefinitionObject] = []
         for definition, block in self.definitions:
-            message = definition.message
-            message_type, versions = (message.type, message.spec.valid_versions) if message else ("", "")
+            readable = definition.is_readable
+            message_type, versions = (definition.type, definition.spec.valid_versions) if readable else ("", "")
             span = self.span(block.start, block.end)
             objects.append(DefinitionObject(_name(definition), message_type, versions, **asdict(span)))
         return tuple(objects)
@@ -322,7 +323,7 @@ def _placed_definitions(kip: Kip, base: Tree) -> Iterator[tuple[str, str, Defini
     for definition, block in kip.definitions:
         name = _name(definition) or str(block.start)
         if name not in paths_by_name:
-            message_type = definition.message.type if definition.message else "request"
+            message_type = definition.type if definition.is_readable else "request"
             counts = {
                 directory: sum(message.type == message_type for message in schemas.messages)
                 for directory, schemas in base.sets.items()
@@ -335,7 +336,7 @@ def _placed_definitions(kip: Kip, base: Tree) -> Iterator[tuple[str, str, Defini
 
 def _name(definition: Definition) -> str:
     """The name of the message; of an unreadable definition the name in its text, or empty."""
-    return definition.message.name if definition.message else definition.likely_names[-1]
+    return definition.name if definition.is_readable else definition.likely_names[-1]
 
 
 def write(result: KipResult, out: TextIO, *, color: bool) -> None:

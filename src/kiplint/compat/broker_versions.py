@@ -19,7 +19,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
-from kiplint.model.message import Message
+from kiplint.model.definition import Definition
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import MessageSpec
 from kiplint.versions import VersionRange
@@ -76,20 +76,22 @@ def offered_set(rpcs: Sequence[OfferedRpc], layouts: SchemaSet) -> SchemaSet:
     Fetch 0-3 (Kafka 4.0 and later) list Produce 0-2 too, for clients that test for it, and refuse it (KAFKA-18659).
     """
     refuses_old_produce = any(rpc.name == "Fetch" and rpc.lowest > 3 for rpc in rpcs)
-    messages: list[Message] = []
+    definitions: list[Definition] = []
     for rpc in rpcs:
         lowest = max(rpc.lowest, 3) if refuses_old_produce and rpc.name == "Produce" else rpc.lowest
-        messages += _messages(rpc, str(VersionRange.of(lowest, rpc.highest)), layouts)
-    return SchemaSet(tuple(messages))
+        definitions += _definitions(rpc, str(VersionRange.of(lowest, rpc.highest)), layouts)
+    return SchemaSet(definitions)
 
 
-def _messages(rpc: OfferedRpc, versions: str, layouts: SchemaSet) -> Iterator[Message]:
+def _definitions(rpc: OfferedRpc, versions: str, layouts: SchemaSet) -> Iterator[Definition]:
     """The request and the response of an RPC with the valid `versions`; their fields are those in `layouts`, if any."""
     name = f"Api{rpc.api_key}" if rpc.name == "UNKNOWN" else rpc.name
     for kind, suffix in (("request", "Request"), ("response", "Response")):
         known_message = layouts.key_owners.get((kind, rpc.api_key))
         if known_message is None:
-            yield Message(MessageSpec(name=name + suffix, type=kind, valid_versions=versions, api_key=rpc.api_key))  # type: ignore[arg-type]
+            spec = MessageSpec(name=name + suffix, type=kind, valid_versions=versions, api_key=rpc.api_key)  # type: ignore[arg-type]
+            yield Definition(spec=spec)
         else:
             not_printed = dict.fromkeys(("listeners", "deprecated_versions", "latest_version_unstable"), UNSET)
-            yield Message(replace(known_message.spec, valid_versions=versions, **not_printed), known_message.file)
+            spec = replace(known_message.spec, valid_versions=versions, **not_printed)
+            yield Definition(known_message.file, spec=spec)

@@ -17,13 +17,13 @@ from msgspec.structs import replace
 
 from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, versions_between_nodes
 from kiplint.compat.tree import require_limits
-from kiplint.model.headers import API_VERSIONS, HEADER_WITH_ID, header_of
+from kiplint.model.headers import HEADER_WITH_ID, header_of
 from kiplint.model.layout import Encoding, wire_forms
 from kiplint.model.message import Message
+from kiplint.model.rpcs import API_VERSIONS, SASL_HANDSHAKE
 from kiplint.model.schemas import SchemaSet, are_related
 from kiplint.versions import NONE, VersionRange
 
-SASL_HANDSHAKE: Final = 17
 SOFTWARE: Final = ("ClientSoftwareName", "ClientSoftwareVersion")
 
 NamedSet = tuple[str, SchemaSet]

@@ -15,10 +15,11 @@ from kiplint.compat.fields import default_value
 from kiplint.compat.tree import Tree, load, load_base, make_tree, require_limits
 from kiplint.engine.config import Configuration, StrPath
 from kiplint.engine.errors import UsageError
+from kiplint.model.definition import Definition
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, encoding, layout, wire_ranges
 from kiplint.model.message import Message
-from kiplint.model.schemas import are_related, is_same, partner
+from kiplint.model.schemas import SchemaSet, are_related, is_same, partner
 from kiplint.sources.git import GitMissingError
 from kiplint.sources.repository import HERE, NoRepositoryError, Repository, RevisionPath, version_key
 from kiplint.sources.schema_files import NothingThereError
@@ -40,11 +41,15 @@ Identity = tuple[str, int | str]
 """What identifies a message in all releases: type and API key of an RPC; `""` and the name of any other message."""
 
 
-def _identity(message: Message) -> Identity:
+_Holders = Mapping[Identity, Sequence[tuple[SchemaSet, Definition]]]
+"""By identity: the definitions with it, each with the set that it is in."""
+
+
+def _identity(definition: Definition) -> Identity:
     """The identity of a message; the type of a record does not count, as it was `data` in older releases."""
-    if message.is_rpc and message.api_key is not None:
-        return message.type, message.api_key
-    return "", message.name
+    if definition.is_rpc and definition.api_key is not None:
+        return definition.type, definition.api_key
+    return "", definition.name
 
 
 class Releases:
@@ -54,7 +59,7 @@ class Releases:
         """`trees` may be a generator: a tree is taken from it when a message is first looked for in it."""
         self.names = tuple(names)
         self._unread_trees = iter(trees)
-        self._read_releases: list[tuple[str, Mapping[Identity, list[Message]]]] = []
+        self._read_releases: list[tuple[str, _Holders]] = []
 
     def holders(self, message: Message, versions: VersionRange) -> Iterator[VersionGroup]:
         """The `versions` of a message that releases have, each in the group of the newest release that has it.
@@ -81,18 +86,19 @@ class Releases:
 
     def _candidates(self, message: Message) -> Iterator[tuple[str, Message]]:
         """The messages with the identity of a message in all releases, each after the name of its release."""
-        for release, messages in self._all_releases():
-            for former in messages.get(_identity(message), ()):
-                yield release, former
+        for release, holders in self._all_releases():
+            for schemas, definition in holders.get(_identity(message), ()):
+                yield release, schemas.message_of(definition)
 
-    def _all_releases(self) -> Iterator[tuple[str, Mapping[Identity, list[Message]]]]:
-        """The name of each release, and its messages by identity; a release is read when it is first reached."""
+    def _all_releases(self) -> Iterator[tuple[str, _Holders]]:
+        """The name of each release, and its definitions by identity; a release is read when it is first reached."""
         yield from self._read_releases
         for tree in self._unread_trees:
-            messages: defaultdict[Identity, list[Message]] = defaultdict(list)
-            for message in tree.messages:
-                messages[_identity(message)].append(message)
-            release = _release(tree.name), messages
+            holders: defaultdict[Identity, list[tuple[SchemaSet, Definition]]] = defaultdict(list)
+            for schemas in tree.sets.values():
+                for definition in schemas.definitions:
+                    holders[_identity(definition)].append((schemas, definition))
+            release = _release(tree.name), holders
             self._read_releases.append(release)
             yield release
 

@@ -24,9 +24,10 @@ from kiplint.engine.finding import Location, Violation, location_of, message_of
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import file_violations, set_violations
+from kiplint.model.definition import Definition
 from kiplint.model.headers import HEADER_WITH_ID, header_map, header_of
-from kiplint.model.load import Definition, ProblemElement
-from kiplint.model.message import Message, file_name, rpc_of
+from kiplint.model.load import ProblemElement
+from kiplint.model.message import Message, rpc_of
 from kiplint.model.schemas import Rpc, SchemaSet, are_related
 from kiplint.text.words import join_words
 
@@ -130,13 +131,18 @@ def rollout_of_trees(
             rows += rollout(schemas, None, header, rules, None, _unreadable(head, schemas))
         return sorted(rows, key=lambda row: row.name)
     head_keys = {_key(message) for message in head.messages if message.is_rpc}
-    base_messages = {_key(message): message for message in base.messages if message.is_rpc}
+    base_definitions = {
+        _key(definition): definition
+        for schemas in base.sets.values()
+        for definition in schemas.definitions
+        if definition.is_rpc
+    }
     for old_set, new_set in pair_sets(base, head):
         set_keys = {_key(message) for message in new_set.messages if message.is_rpc}
         keys_elsewhere = head_keys - set_keys
-        remaining = [message for message in old_set.messages if _key(message) not in keys_elsewhere]
-        added_keys = set_keys - {_key(message) for message in remaining}  # of RPCs that moved here or are new
-        moved = [base_messages[key] for key in added_keys if key in base_messages]
+        remaining = [definition for definition in old_set.definitions if _key(definition) not in keys_elsewhere]
+        added_keys = set_keys - {_key(definition) for definition in remaining}  # of RPCs that moved here or are new
+        moved = [base_definitions[key] for key in added_keys if key in base_definitions]
         base_set = SchemaSet((*remaining, *moved), old_set.directory)
         rows += rollout(new_set, base_set, header, rules, releases, _unreadable(head, new_set))
     return sorted(rows, key=lambda row: row.name)
@@ -148,9 +154,9 @@ def _unreadable(tree: Tree, schemas: SchemaSet) -> list[Definition]:
     return [definition for definition in tree.unparsable if os.path.dirname(definition.file) in folders]
 
 
-def _key(message: Message) -> tuple[str, int | None]:
+def _key(definition: Definition) -> tuple[str, int | None]:
     """What a request or response is found by in another set, whatever its name."""
-    return message.type, message.api_key
+    return definition.type, definition.api_key
 
 
 def rollout(
@@ -167,7 +173,7 @@ def rollout(
     `rollout_rules` as they are shipped. A version is released when one of the `releases` has it; if `releases` is None,
     when the base has it. `unreadable` are the definitions of the head that cannot be read.
     """
-    head = SchemaSet(head.messages, head.directory, head.is_single_file, head.unparsable_names, head.selected, base)
+    head = SchemaSet(head.definitions, head.directory, head.is_single_file, head.selected, base)
     view = _Rollout(head, base, header, rules or rollout_rules(header), releases, unreadable)
     return sorted(view.rows(), key=lambda row: row.name)
 
@@ -214,17 +220,16 @@ class _Rollout:
         """The first error of a definition that cannot be read, by each name that its message may have."""
         problems = [ProblemElement(problem, file.file) for problem in file.problems]
         for violation in self.rules.violations("problem", problems)[:1]:
-            text = f"{file_name(file.file)} cannot be read: {violation.message}"
+            text = f"{file.file_name} cannot be read: {violation.message}"
             for name in file.likely_names:
                 yield name, replace(violation, message=text)
 
     def _violations(self) -> Iterator[Violation]:
         """What the rules say of the requests, responses and headers of the head."""
         messages = [message for message in self.head.messages if message.is_rpc or message.type == "header"]
-        definitions = [Definition(message.file, message.data, message, message.problems) for message in messages]
         files = {message.file for message in messages}
         yield from self._header_changes(messages)
-        yield from file_violations(definitions, files, self.rules)
+        yield from file_violations(self.head, files, self.rules)
         yield from set_violations(self.head, self.rules, files)
 
     def _header_changes(self, messages: Iterable[Message]) -> Iterator[Violation]:

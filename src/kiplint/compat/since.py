@@ -41,13 +41,13 @@ class BaseState(NamedTuple):
     def at(self, directory: str) -> SchemaSet | None:
         """The set of a directory of the work tree, None if the base has none."""
         base_directory = _path_below(self.top, directory)
-        messages = []
+        definitions = []
         for path, data in self.files.items():
             folder, name = os.path.split(path)
-            message = load(name, data).message if folder == base_directory else None
-            if message:
-                messages.append(message)
-        return SchemaSet(tuple(messages)) if messages else None
+            if folder == base_directory:
+                definitions.append(load(name, data))
+        schemas = SchemaSet(definitions)
+        return schemas if schemas.messages else None
 
 
 def read_base(

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.limits import Limit
+from kiplint.model.definition import Definition
 from kiplint.model.layout import exceeded_limit
-from kiplint.model.load import Definition
 from kiplint.model.load import load as load_definition
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
@@ -61,7 +61,7 @@ class Tree(NamedTuple):
         def count_rpcs(schemas: SchemaSet) -> int:
             return sum(not rpc.is_coordinator for rpc in schemas.rpcs)
 
-        return max(self.sets.values(), key=count_rpcs, default=SchemaSet(()))
+        return max(self.sets.values(), key=count_rpcs, default=SchemaSet())
 
 
 def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, bytes]]]]) -> Tree:
@@ -70,15 +70,12 @@ def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, by
     sources: dict[str, bytes] = {}
     unparsable: list[Definition] = []
     for directory, files in directories:
-        messages: list[Message] = []
+        readable: list[Definition] = []
         for path, data in files:
+            sources[path] = data
             definition = load_definition(path, data)
-            sources[definition.file] = definition.data
-            if definition.message:
-                messages.append(definition.message)
-            else:
-                unparsable.append(definition)
-        sets[directory] = SchemaSet(tuple(messages), directory)
+            (readable if definition.is_readable else unparsable).append(definition)
+        sets[directory] = SchemaSet(readable, directory)
     return Tree(name, sets, sources, tuple(unparsable))
 
 
@@ -92,7 +89,7 @@ def pair_sets(old: Tree, new: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
         yield old_set, new_set
         return
     for directory in sorted({*old.sets, *new.sets}):
-        yield old.sets.get(directory) or SchemaSet(()), new.sets.get(directory) or SchemaSet(())
+        yield old.sets.get(directory) or SchemaSet(), new.sets.get(directory) or SchemaSet()
 
 
 def require_counterparts(old: Tree, new: Tree) -> None:

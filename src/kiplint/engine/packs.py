@@ -14,6 +14,7 @@ import msgspec
 from kiplint.engine.errors import ExpressionError, UsageError
 from kiplint.engine.language import ELEMENT_NAMES, KINDS, Expressions, split_location
 from kiplint.engine.rule import Case, ConditionalSeverity, FieldRequirement, PackSpec, Rule, RuleSpec, default_condition
+from kiplint.model.rpcs import PARAMS
 from kiplint.text.decode import blank_comments
 from kiplint.text.diagnose import read_json5
 from kiplint.text.files import DISK, Disk
@@ -182,6 +183,7 @@ def _rules(pack: PackSpec, origin: str, *, is_shipped: bool = False) -> list[Rul
         spec.each = spec.each or pack.each
         spec.scope = spec.scope or pack.scope
         spec.when = spec.when or default_condition(spec.each or "", spec.id)
+        spec.params = {name: _param(value) for name, value in spec.params.items()}
         if spec.each == "problem" and not spec.says:
             spec.message = spec.message or "{detail}"
         rule = Rule(
@@ -195,3 +197,8 @@ def _rules(pack: PackSpec, origin: str, *, is_shipped: bool = False) -> list[Rul
         )
         rules.append(rule)
     return rules
+
+
+def _param(value: Any) -> Any:
+    """The value of a parameter; for a name such as `@frozen` what the table of RPCs has."""
+    return PARAMS.get(value, value) if isinstance(value, str) else value

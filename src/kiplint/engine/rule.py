@@ -132,7 +132,13 @@ class RuleSpec(_RuleObject):
     changes: Annotated[
         str, Meta(description="What an unsafe fix changes besides the text, such as the Java class.")
     ] = ""
-    params: Annotated[dict[str, Any], Meta(description="Values that a configuration can override.")] = {}
+    params: Annotated[
+        dict[str, Any],
+        Meta(
+            description="Values that a configuration can override; `@frozen`, `@frozen-names` and `@connection-names` "
+            "stand for the frozen RPCs with their versions, their names, and the RPCs that begin a connection."
+        ),
+    ] = {}
     breaks: Annotated[Breaks | None, Meta(description="For rules about changes: what the change breaks.")] = None
     breaks_on_disk: Annotated[
         Breaks | None, Meta(description="The same for records on disk; by default, storage instead of wire.")

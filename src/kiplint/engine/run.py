@@ -12,8 +12,8 @@ from msgspec.structs import asdict, replace
 from kiplint.engine.finding import Finding, Fix, Severity, Span, Violation, fingerprint, location_of
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.suppression import apply_ignores
-from kiplint.model.load import MESSAGE_PROBLEMS, Definition, ProblemElement, load
-from kiplint.model.message import Message
+from kiplint.model.definition import Definition
+from kiplint.model.load import MESSAGE_PROBLEMS, ProblemElement, load
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.lines import decode_text
@@ -59,11 +59,9 @@ def check_set(
     if not reported_paths:
         return Result()
 
-    messages = _messages(definitions)
-    unparsable_names = _unparsable_names(definitions)
-    schemas = SchemaSet(messages, directory, single_file, unparsable_names, frozenset(reported_paths), base)
+    schemas = SchemaSet(definitions, directory, single_file, frozenset(reported_paths), base)
     violations = [
-        *file_violations(definitions, reported_paths, rules),
+        *file_violations(schemas, reported_paths, rules),
         *set_violations(schemas, rules, reported_paths),
     ]
     violations = [_at_reported_message(violation, reported_paths) for violation in violations]
@@ -75,19 +73,9 @@ def check_set(
     return Result(
         findings=findings,
         files=len(reported_paths),
-        messages=sum(message.file in reported_paths for message in messages),
+        messages=sum(message.file in reported_paths for message in schemas.messages),
         sources={definition.file: definition.data for definition in definitions if definition.file in source_paths},
     )
-
-
-def _messages(definitions: Iterable[Definition]) -> tuple[Message, ...]:
-    return tuple(definition.message for definition in definitions if definition.message)
-
-
-def _unparsable_names(definitions: Iterable[Definition]) -> frozenset[str]:
-    """The likely names of the messages that could not be read."""
-    unparsable = (definition for definition in definitions if definition.message is None)
-    return frozenset(name for definition in unparsable for name in definition.likely_names)
 
 
 def _findings_of_set(violations: Iterable[Violation]) -> Iterator[Finding]:
@@ -132,7 +120,7 @@ def _findings_of_file(
     reported_violations = (
         violation
         for violation in violations
-        if violation.severity != "off" and not _asks_for_misspelt(violation, definition.message)
+        if violation.severity != "off" and not _asks_for_misspelt(violation, definition)
     )
     findings = [finding_of(violation) for violation in reported_violations]
     findings, problems_of_comments = apply_ignores(text, findings, rules)
@@ -141,14 +129,12 @@ def _findings_of_file(
     return sorted(findings, key=lambda finding: (finding.line, finding.column, finding.rule, finding.message))
 
 
-def _asks_for_misspelt(violation: Violation, message: Message | None) -> bool:
+def _asks_for_misspelt(violation: Violation, definition: Definition) -> bool:
     """Whether a violation asks for a property that is there, but misspelt: the misspelling is a finding of its own."""
-    if message is None:
-        return False
     property_to_write, _, _ = violation.instead.partition(":")  # `instead` may be `"ignorable": true`
     name = property_to_write.strip('"') or violation.location.key
     # The mapping has the right names of misspelt properties, by the pointer of their object.
-    return name in message.misspelt_by_owner.get(violation.location.pointer, ())
+    return name in definition.misspelt_by_owner.get(violation.location.pointer, ())
 
 
 def finding_about_file(violation: Violation, name: str) -> Finding:
@@ -202,11 +188,10 @@ def _at_reported_message(violation: Violation, reported_paths: set[str]) -> Viol
     return violation
 
 
-def file_violations(definitions: Iterable[Definition], paths: set[str], rules: RuleSet) -> Iterator[Violation]:
-    """The violations of rules about problems, messages and parts of messages, in the definitions with these paths."""
-    definitions = [definition for definition in definitions if definition.file in paths]
-    messages = _messages(definitions)
-    yield from rules.violations("problem", _problems(definitions, rules))
+def file_violations(schemas: SchemaSet, paths: set[str], rules: RuleSet) -> Iterator[Violation]:
+    """The violations of rules about problems, messages and parts of messages, in the files with these paths."""
+    messages = [message for message in schemas.messages if message.file in paths]
+    yield from rules.violations("problem", _problems(schemas, paths, rules))
     yield from rules.violations("message", messages)
     yield from rules.violations("field", (field for message in messages for field in message.all_fields))
     yield from rules.violations("struct", (struct for message in messages for struct in message.structs))
@@ -214,21 +199,21 @@ def file_violations(definitions: Iterable[Definition], paths: set[str], rules: R
     yield from rules.violations("note", (note for message in messages for note in message.notes))
 
 
-def _problems(definitions: Sequence[Definition], rules: RuleSet) -> Iterator[ProblemElement]:
+def _problems(schemas: SchemaSet, paths: set[str], rules: RuleSet) -> Iterator[ProblemElement]:
     """The problems that the reader noted, and then those of messages, which are looked for if a rule is about them."""
-    for definition in definitions:
+    for definition in schemas.definitions:
+        if not definition.problems or definition.file not in paths:
+            continue
+        message = schemas.message_of(definition) if definition.is_readable else None
         for problem in definition.problems:
-            yield ProblemElement(problem, definition.file, definition.message)
+            yield ProblemElement(problem, definition.file, message)
 
     kinds_with_rule = {rule.spec.id for rule in rules.rules if rule.each == "problem"}
-    for definition in definitions:
-        if definition.message is None:
-            continue
-        for find_problems, kinds in MESSAGE_PROBLEMS.items():
-            if kinds_with_rule.isdisjoint(kinds):
-                continue
-            for problem in find_problems(definition.message):
-                yield ProblemElement(problem, definition.file, definition.message)
+    searches = [search for search, kinds in MESSAGE_PROBLEMS.items() if not kinds_with_rule.isdisjoint(kinds)]
+    for message in schemas.messages:
+        for find_problems in searches if message.file in paths else ():
+            for problem in find_problems(message):
+                yield ProblemElement(problem, message.file, message)
 
 
 def set_violations(schemas: SchemaSet, rules: RuleSet, paths: set[str]) -> Iterator[Violation]:
@@ -269,13 +254,13 @@ def check_by_scope(
     those of the set, because the comments may also ignore rules with scope `set`.
     """
     definitions = [load(path, data) for path, data in files]
-    schemas = SchemaSet(_messages(definitions), unparsable_names=_unparsable_names(definitions))
+    schemas = SchemaSet(definitions)
     all_paths = {definition.file for definition in definitions}
     paths_with_ignores = {definition.file for definition in definitions if IGNORE_MARK in definition.data}
     paths_for_all_rules = new_paths | paths_with_ignores
     violations = [
-        *file_violations(definitions, paths_for_all_rules, rules.whole),
-        *file_violations(definitions, all_paths - paths_for_all_rules, rules.set_rules),
+        *file_violations(schemas, paths_for_all_rules, rules.whole),
+        *file_violations(schemas, all_paths - paths_for_all_rules, rules.set_rules),
         *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.set_rules, all_paths)),
     ]
     file_findings: list[Finding] = []

@@ -24,7 +24,8 @@ from kiplint.fixes.migration import (
 from kiplint.fixes.trial import REQUEST_HEADER
 from kiplint.model.headers import HEADER_WITH_ID, HeaderMap, derived_header, derived_map, header_of
 from kiplint.model.message import Message
-from kiplint.model.schemas import FROZEN, Rpc, SchemaSet
+from kiplint.model.rpcs import FROZEN
+from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.text.edit import insert_item, replace_value
 from kiplint.versions import VersionRange
 

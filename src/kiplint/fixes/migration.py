@@ -18,7 +18,8 @@ from kiplint.fixes.regressions import CheckedFiles, Files, Limits, worse_finding
 from kiplint.fixes.trial import REQUEST_HEADER, EditGroup, Trial, try_edits
 from kiplint.model.headers import HeaderMap, header_map
 from kiplint.model.message import Message
-from kiplint.model.schemas import FROZEN, Rpc, SchemaSet
+from kiplint.model.rpcs import FROZEN
+from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
 from kiplint.text.edit import Edit, apply_edits
 from kiplint.versions import VersionRange

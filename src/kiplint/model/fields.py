@@ -41,7 +41,7 @@ class Container:
         raise NotImplementedError
 
     @cached_property
-    def former(self) -> Container | None:
+    def base(self) -> Container | None:
         """The message or struct in the base of a comparison; None without a base, or if it is new."""
         raise NotImplementedError
 
@@ -128,11 +128,11 @@ def find_duplicates(
 
 def _similarity_to_base(field: Field) -> int:
     """How similar the base's field of the same name is: 0 without one, else 1 plus the number of equal properties."""
-    former = field.owner.former.by_name.get(field.name) if field.owner.former else None
-    if former is None:
+    base = field.owner.base.by_name.get(field.name) if field.owner.base else None
+    if base is None:
         return 0
     properties = ("type", "tag", "versions", "about")
-    return 1 + len([name for name in properties if getattr(former, name) == getattr(field, name)])
+    return 1 + len([name for name in properties if getattr(base, name) == getattr(field, name)])
 
 
 class Field:
@@ -336,7 +336,7 @@ class Struct(Container):
         return not self.name[:1].islower()
 
     @cached_property
-    def former(self) -> Struct | None:
+    def base(self) -> Struct | None:
         """The struct in the base of a comparison; None without a base, or if it is new."""
-        former_message = self.message.former
-        return former_message.structs_by_name.get(self.name) if former_message else None
+        base = self.message.base
+        return base.structs_by_name.get(self.name) if base else None

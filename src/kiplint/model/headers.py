@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from kiplint.model.rpcs import API_VERSIONS, CONTROLLED_SHUTDOWN
 from kiplint.model.spec import escape, required_range, value_or
 from kiplint.versions import ALL, MAX_VERSION, NONE, VersionRange, uniform_parts
 
@@ -94,6 +95,29 @@ class HeaderRange:
         message = self.message.schemas.by_name.get(name)
         return None if message and (message.valid_problem or message.flexible_problem) else message
 
+    @cached_property
+    def users(self) -> int:
+        """How many messages of the set, of the type of this one, declare this header for a valid version."""
+        return self.message.schemas.header_users.get((self.message.type, self.header), 0)
+
+    @cached_property
+    def is_retired(self) -> bool:
+        """Whether it is request header 0, which only version 0 of ControlledShutdown had."""
+        if self.message.type != "request" or self.header != 0:
+            return False
+        return self.message.api_key != CONTROLLED_SHUTDOWN or self.live != VersionRange.of(0, 0)
+
+    @cached_property
+    def needs_header(self) -> bool:
+        """Whether a valid version of an RPC needs the header, and the header's message does not explain its absence.
+
+        A RequestHeader of later versions explains that of version 1: it removed it, which is a finding of its own.
+        """
+        if not self.message.is_rpc or self.header < 0 or not self.live:
+            return False
+        is_request_header_1 = self.message.type == "request" and self.header == 1
+        return not (is_request_header_1 and self.header_message and self.header_message.valid.highest >= 1)
+
 
 def header_ranges_of(message: Message) -> tuple[HeaderRange, ...]:
     """The entries of a message's `headerVersions`, lowest versions first, linked to each other."""
@@ -108,8 +132,6 @@ def header_ranges_of(message: Message) -> tuple[HeaderRange, ...]:
     return tuple(entries)
 
 
-CONTROLLED_SHUTDOWN, API_VERSIONS = 7, 18
-"""The API keys with headers of their own, as Kafka's generator has them."""
 HEADER_WITH_ID = 3
 """The first request header with ClientInstanceId (KIP-1313, "Request Header")."""
 

@@ -1,18 +1,16 @@
-"""From the bytes of a file to a message and the problems of its text."""
+"""From the bytes of a file to its definition, and the problems of its text and of its message."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-import msgspec
-
 from kiplint.limits import SUGGESTIONS, UNFOLDED_LEVELS
+from kiplint.model.definition import UNREADABLE, Definition
 from kiplint.model.fields import Field, Struct
 from kiplint.model.layout import exceeded_limit
-from kiplint.model.message import Message, file_name
+from kiplint.model.message import Message
 from kiplint.model.spec import DECODER, ENTITY_TYPES, MessageSpec, value_or
 from kiplint.text.decode import Problem, decode
 from kiplint.text.diagnose import MISSING, diagnose
@@ -102,41 +100,24 @@ MESSAGE_PROBLEMS: Final = {
     size_problems: ("too-deep", "too-large"),
 }
 """The functions that look for problems of a message, and the kinds of these."""
-_NAME: Final = rb'"name"\s*+:\s*+"([A-Za-z0-9_]{1,200})"'
-
-
-class Definition(msgspec.Struct, frozen=True):
-    """A file: its path, its bytes, the message (None when the file is unreadable), and the reader's problems."""
-
-    file: str
-    data: bytes
-    message: Message | None
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def likely_names(self) -> tuple[str, ...]:
-        """The probable names of the message of an unreadable file: by its file name and text."""
-        file_stem = file_name(self.file).removesuffix(".json")
-        match = re.search(_NAME, self.data)
-        return (file_stem, match[1].decode()) if match else (file_stem,)
 
 
 def load(file: str, data: bytes) -> Definition:
     """Read the bytes of one definition file, whose path is `file`; never raises, whatever the bytes."""
     spec = decode(data, DECODER)
-    problems: tuple[Problem, ...] = ()
-    if spec is None:
-        spec, problems = _repair(data)
-    return Definition(file, data, Message(spec, file, data, problems) if spec else None, problems)
+    if spec is not None:
+        return Definition(file, data, spec)
+    spec, problems = _repair(data)
+    return Definition(file, data, spec, problems)
 
 
 @lru_cache(64)  # in a history of 400 commits, three such files take a quarter of the time of all comparisons
-def _repair(data: bytes) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
-    """The message that can be made of an invalid definition, or None, and the problems of its text and shape."""
+def _repair(data: bytes) -> tuple[MessageSpec, tuple[Problem, ...]]:
+    """The JSON that can be made of an invalid definition, else UNREADABLE; and the problems of its text and shape."""
     diagnosis = diagnose(data)
     if diagnosis.value is MISSING:
-        return None, diagnosis.problems
+        return UNREADABLE, diagnosis.problems
     from kiplint.model.shape import repair  # jsonschema takes 50 ms to import
 
     spec, problems = repair(diagnosis.value)
-    return spec, (*diagnosis.problems, *problems)
+    return spec or UNREADABLE, (*diagnosis.problems, *problems)

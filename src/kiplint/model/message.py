@@ -1,4 +1,4 @@
-"""A message: one definition file, and every fact about it that a rule may use."""
+"""A message: a definition in a schema set, with its fields, structs and headers."""
 
 from __future__ import annotations
 
@@ -6,165 +6,52 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import msgspec
-
-from kiplint.model import notes
+from kiplint.model.definition import Definition
 from kiplint.model.fields import Container, Field, Struct, find_duplicates
-from kiplint.model.headers import API_VERSIONS, HeaderRange, derived_map, header_map, header_ranges_of
+from kiplint.model.headers import HeaderRange, derived_map, header_map, header_ranges_of
 from kiplint.model.notes import Note, notes_of
-from kiplint.model.schemas import SUFFIXES, SchemaSet
-from kiplint.model.spec import MessageSpec, optional_range, required_range, value_or
-from kiplint.text.decode import Problem
+from kiplint.model.rpcs import API_VERSIONS, KEYS_BY_NAME, PROTECTED
+from kiplint.model.spec import value_or
 from kiplint.versions import Interval, VersionRange
 
-PROTECTED: Final = {
-    3: "Metadata",
-    17: "SaslHandshake",
-    18: "ApiVersions",
-    47: "OffsetDelete",
-    71: "GetTelemetrySubscriptions",
-    72: "PushTelemetry",
-}
-"""The RPCs that rules protect, by API key: the wire knows an RPC by its key alone, whatever a file calls it."""
-
-ALWAYS_PROTECTED: Final = frozenset({17, API_VERSIONS})
-"""The API keys with which a connection begins, so that no set can give them to another RPC."""
-
-_PROTECTED_KEYS: Final = {name: key for key, name in PROTECTED.items()}
+if TYPE_CHECKING:
+    from kiplint.model.schemas import SchemaSet
 
 
-class Message(Container):
-    """A message: one definition file.
+class Message(Definition, Container):
+    """A message: a definition in the schema set that made it, with the facts that need other files."""
 
-    `spec` is its JSON, repaired where it had problems; these are in `problems`.
-    """
-
-    file: str
-    """The path of the file; empty where there is none."""
-    file_name: str
-    """The name of the file without its directory."""
-    file_stem: str
-    """The file's name without directory and `.json`."""
-    data: bytes
-    """The bytes of the file."""
-    former: Message | None = None
+    schemas: SchemaSet
+    """The schema set that the message belongs to."""
+    base: Message | None
     """The message in the base of a comparison; None without a base, or if it is new."""
-    name_is_valid: bool
-    """Whether the name can be the name of a Java class."""
-    suffix: str
-    """The suffix that the type requires (Request, Response, Key, Value), or empty."""
-    base_name: str
-    """The name without the suffix that its type requires."""
-    type: str
-    """request, response, header, metadata, data, coordinator-key or coordinator-value."""
-    is_rpc: bool
-    """Whether the message is a request or a response."""
-    is_record: bool
-    """Whether the message is kept on disk: metadata, data, coordinator key or value."""
-    api_key: int | None
-    """The number of the RPC or record type, or None."""
-    listeners: tuple[str, ...]
-    """The listeners that serve the request."""
-    declares_listeners: bool
-    """Whether `listeners` is present, even empty."""
-    valid: VersionRange
-    """The versions that exist; none for a dead message, or when they are invalid."""
-    valid_problem: str
-    """What is wrong with the text of `validVersions`, or empty."""
-    is_dead: bool
-    """Whether the message has no valid versions any more (`"validVersions": "none"`)."""
-    flexible: VersionRange
-    """The versions with compact encodings and tagged fields (KIP-482)."""
-    flexible_problem: str
-    """What is wrong with the text of `flexibleVersions`, or empty."""
-    declares_flexible: bool
-    """Whether `flexibleVersions` is present."""
-    deprecated: VersionRange
-    """The versions that clients should stop using."""
-    deprecated_problem: str
-    """What is wrong with the text of `deprecatedVersions`, or empty."""
-    unstable: bool
-    """Whether the highest version may still change."""
-    declares_headers: bool
-    """Whether `headerVersions` is present, even empty."""
 
-    def __init__(
-        self, spec: MessageSpec, file: str = "", data: bytes = b"", problems: tuple[Problem, ...] = ()
-    ) -> None:
-        self.spec = spec
-        self.problems = problems
-        self.file = file
-        self.file_name = file_name(file)
-        self.file_stem = self.file_name.removesuffix(".json")
-        self.data = data
-
-        self.name = spec.name
-        self.name_is_valid = self.name.isidentifier()
-        self.type = spec.type
-        self.suffix = SUFFIXES.get(self.type, "")
-        self.base_name = self.name.removesuffix(self.suffix)
-        self.is_rpc = self.type in ("request", "response")
-        self.is_record = self.type not in ("request", "response", "header")
-        self.api_key = value_or(spec.api_key, None)
-        self.listeners = tuple(value_or(spec.listeners, []))
-        self.declares_listeners = isinstance(spec.listeners, list)
-
-        self.valid, self.valid_problem = required_range(spec.valid_versions)
+    def __init__(self, definition: Definition, schemas: SchemaSet, base: Message | None) -> None:
+        super().__init__(definition.file, definition.data, definition.spec, definition.problems)
+        self.schemas = schemas
+        self.base = base
         self.versions = self.present = self.valid
-        self.is_dead = not self.valid and not self.valid_problem
-        self.flexible, self.flexible_problem = optional_range(spec.flexible_versions)
-        self.declares_flexible = isinstance(spec.flexible_versions, str)
-        self.deprecated, self.deprecated_problem = optional_range(spec.deprecated_versions)
-        self.unstable = value_or(spec.latest_version_unstable, False)
-        self.declares_headers = isinstance(spec.header_versions, dict)
-
-    @cached_property
-    def properties(self) -> tuple[str, ...]:
-        """The properties that are present and not null, by their JSON names."""
-        return tuple(name for name, value in msgspec.to_builtins(self.spec).items() if value is not None)
-
-    @cached_property
-    def misspelt(self) -> frozenset[str]:
-        """The properties that the message lacks because their names are probably misspelt."""
-        return self.misspelt_by_owner.get("", frozenset())
-
-    @cached_property
-    def misspelt_by_owner(self) -> dict[str, frozenset[str]]:
-        """By pointer of an object: the properties that it lacks because their names are probably misspelt."""
-        names: dict[str, frozenset[str]] = {}
-        for problem in self.problems:
-            if problem.intended_property:
-                owner, _, _ = problem.pointer.rpartition("/")
-                names[owner] = names.get(owner, frozenset()) | {problem.intended_property}
-        return names
 
     # Names
 
     @cached_property
-    def is_mistyped(self) -> bool:
-        """Whether the name ends in Request and the type is response, or the reverse."""
-        if self.type == "request":
-            return self.name.endswith("Response")
-        return self.type == "response" and self.name.endswith("Request")
-
-    @cached_property
     def kafka_name(self) -> str:
         """The name that Kafka gives the RPC with this API key, where rules protect that RPC; else empty."""
-        return PROTECTED[self.api_key] if self.api_key is not None and self._is_protected(self.api_key) else ""
+        return PROTECTED[self.api_key].name if self.api_key is not None and self._is_protected(self.api_key) else ""
 
     @cached_property
     def kafka_key(self) -> int | None:
         """The API key that Kafka gives the RPC of this name, where rules protect that RPC; else None."""
-        key = _PROTECTED_KEYS.get(self.base_name)
+        key = KEYS_BY_NAME.get(self.base_name)
         return key if key is not None and self._is_protected(key) else None
 
     def _is_protected(self, key: int) -> bool:
         """Whether rules protect the RPC with an API key: 17 and 18 in every set, others in one that has ApiVersions."""
         if not self.is_rpc or key not in PROTECTED:
             return False
-        return key in ALWAYS_PROTECTED or ("request", API_VERSIONS) in self.schemas.key_owners
+        return PROTECTED[key].begins_connections or ("request", API_VERSIONS) in self.schemas.key_owners
 
     @cached_property
     def rpc_name(self) -> str:
@@ -177,11 +64,6 @@ class Message(Container):
         return self.kafka_name + self.suffix if self.kafka_name else self.name
 
     # The schema set
-
-    @cached_property
-    def schemas(self) -> SchemaSet:
-        """The schema set that the message belongs to; one of its own until it is put into another."""
-        return SchemaSet((self,))
 
     @cached_property
     def name_owner(self) -> str:
@@ -232,16 +114,6 @@ class Message(Container):
     def header_ranges(self) -> tuple[HeaderRange, ...]:
         """The entries of `headerVersions`, lowest versions first."""
         return header_ranges_of(self)
-
-    @cached_property
-    def loses_header_ranges(self) -> bool:
-        """Whether `headerVersions` has an entry of a wrong type or a duplicate key, so that readers lose entries."""
-        return any(
-            problem.kind in ("duplicate-key", "wrong-type")
-            and not problem.harmless
-            and problem.pointer.startswith("/headerVersions")
-            for problem in self.problems
-        )
 
     @cached_property
     def can_read_header_ranges(self) -> bool:
@@ -311,8 +183,8 @@ class Message(Container):
         Fields that define a common struct again are another mistake.
         """
         structs = [struct for struct in self.structs if struct.is_common or struct.name not in self.common_names]
-        former_paths = {struct.path for struct in self.former.structs} if self.former else frozenset()
-        pairs = find_duplicates(structs, lambda struct: struct.name, lambda struct: struct.path in former_paths)
+        base_paths = {struct.path for struct in self.base.structs} if self.base else frozenset()
+        pairs = find_duplicates(structs, lambda struct: struct.name, lambda struct: struct.path in base_paths)
         return {struct.pointer: other for struct, other in pairs}
 
     @cached_property
@@ -335,21 +207,6 @@ class Message(Container):
     def notes(self) -> tuple[Note, ...]:
         """The notes in comments about the message's versions."""
         return tuple(notes_of(self))
-
-    @cached_property
-    def documented_versions(self) -> VersionRange:
-        """The versions that some comment mentions."""
-        return notes.documented_versions(self.data)
-
-    @cached_property
-    def is_in_flux(self) -> bool:
-        """Whether a comment states that the message may still change incompatibly."""
-        return notes.is_in_flux(self.data)
-
-
-def file_name(path: str) -> str:
-    """The last part of a path of any operating system."""
-    return path.replace("\\", "/").rpartition("/")[2]
 
 
 def rpc_of(name: str) -> str:

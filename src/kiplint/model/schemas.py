@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
 
+from kiplint.model import counterparts
+from kiplint.model.counterparts import Counterparts, Owners, find_counterparts, has_usable_key
+from kiplint.model.definition import SUFFIXES, Definition
 from kiplint.model.fields import find_duplicates
 from kiplint.model.headers import HEADER_WITH_ID
+from kiplint.model.message import Message
 from kiplint.model.spec import ENTITY_TYPES
 from kiplint.versions import NONE, VersionRange
-
-if TYPE_CHECKING:
-    from kiplint.model.message import Message
-
-FROZEN: Final = {"SaslHandshake": VersionRange.of(0, 1)}
-"""By RPC: the versions beyond which it must never be bumped (KIP-1313, KAFKA-9577)."""
 
 
 class Rpc:
@@ -81,7 +78,7 @@ class Rpc:
         changed = [
             message
             for message in self._messages
-            if message.former is None or getattr(message, attribute) != getattr(message.former, attribute)
+            if message.base is None or getattr(message, attribute) != getattr(message.base, attribute)
         ]
         return changed[0] if self.is_pair and len(changed) == 1 else None
 
@@ -91,31 +88,13 @@ class Rpc:
         return None if self.is_pair else self._messages[0].schemas.partner_by_name(self._messages[0])
 
 
-SUFFIXES: Final = {
-    "request": "Request",
-    "response": "Response",
-    "coordinator-key": "Key",
-    "coordinator-value": "Value",
-}
-"""How the names of messages end, by type."""
-
-_PARTNER_TYPES: Final = {
-    "request": "response",
-    "response": "request",
-    "coordinator-key": "coordinator-value",
-    "coordinator-value": "coordinator-key",
-}
-
-
 class SchemaSet:
-    """The messages of one directory, as Kafka's generator takes them.
+    """The messages of one directory, as Kafka's generator takes them: made of definitions, and of no other set.
 
     `single_file` means that the other files of the set are not known. `selected` are the paths of the files whose
     findings are reported, None for all; `base` is the set that it is compared with.
     """
 
-    messages: tuple[Message, ...]
-    """The messages, in the order of their files."""
     directory: str
     """The path of the directory; empty where it is not known."""
     is_single_file: bool
@@ -125,41 +104,56 @@ class SchemaSet:
 
     def __init__(
         self,
-        messages: tuple[Message, ...],
+        definitions: Iterable[Definition] = (),
         directory: str = "",
         single_file: bool = False,
-        unparsable_names: frozenset[str] = frozenset(),
         selected: frozenset[str] | None = None,
         base: SchemaSet | None = None,
     ) -> None:
-        self.messages = messages
+        self.definitions = tuple(definitions)
         self.directory = directory
         self.is_single_file = single_file
-        self.unparsable_names = unparsable_names
         self.selected = selected
-        for message in messages:
-            message.schemas = self
-        if base is not None:
-            # Renamed messages come last: to find what they were, `is_same` needs `by_name`, which needs `former`.
-            for message in sorted(messages, key=lambda message: message.name not in base.by_name):
-                message.former = base.former_of(message)
+        unreadable = (definition for definition in self.definitions if not definition.is_readable)
+        self.unparsable_names = frozenset(name for definition in unreadable for name in definition.likely_names)
+
+        self._readable = [definition for definition in self.definitions if definition.is_readable]
+        self._base = base
+        self._messages: dict[Definition, Message] = {}  # those that were asked for: of a release that is only a few
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages, in the order of their files."""
+        return tuple(map(self.message_of, self._readable))
+
+    def message_of(self, definition: Definition) -> Message:
+        """The message of one of the definitions that can be read; always the same one."""
+        message = self._messages.get(definition)
+        if message is None:
+            counterpart = self._counterparts.get(definition)
+            base_message = self._base.message_of(counterpart) if self._base and counterpart else None
+            message = self._messages[definition] = Message(definition, self, base_message)
+        return message
+
+    @property
+    def owners(self) -> Owners:
+        """Which of the definitions owns a name, and which an API key."""
+        return self._owners_and_counterparts[0]
+
+    @property
+    def _counterparts(self) -> Counterparts:
+        return self._owners_and_counterparts[1]
+
+    @cached_property
+    def _owners_and_counterparts(self) -> tuple[Owners, Counterparts]:
+        return find_counterparts(self._readable, self._base.owners if self._base else Owners((), {}))
 
     # Messages
 
     @cached_property
     def by_name(self) -> dict[str, Message]:
         """The messages by name; of several with the same name, the probable original."""
-        originals: dict[str, Message] = {}
-        for message in sorted(self.messages, key=_originality_in_set, reverse=True):
-            originals.setdefault(message.name, message)
-        return originals
-
-    def former_of(self, message: Message) -> Message | None:
-        """The earlier state of a message of a later set: by name, else by API key if it was renamed."""
-        former = self.by_name.get(message.name)
-        if former is None and message.api_key is not None:
-            former = self.key_owners.get((message.type, message.api_key))
-        return former if former and former.type == message.type and is_same(former, message) else None
+        return {name: self.message_of(definition) for name, definition in self.owners.by_name.items()}
 
     @cached_property
     def duplicate_names(self) -> dict[Message, Message]:
@@ -169,13 +163,8 @@ class SchemaSet:
     @cached_property
     def duplicate_keys(self) -> dict[Message, Message]:
         """For each message with the type and API key of another, unless it is the probable original: the other."""
-        messages = self._messages_with_key
+        messages = filter(has_usable_key, self.messages)
         return dict(find_duplicates(messages, lambda message: (message.type, message.api_key), _originality))
-
-    @cached_property
-    def _messages_with_key(self) -> list[Message]:
-        """The messages with an API key, without those whose name contradicts their type."""
-        return [message for message in self.messages if message.api_key is not None and not message.is_mistyped]
 
     @cached_property
     def requests(self) -> dict[str, Message]:
@@ -217,27 +206,13 @@ class SchemaSet:
 
     def partner_by_name(self, message: Message) -> Message | None:
         """The other message of an RPC or coordinator record, found by its name, or None."""
-        partner_type = _PARTNER_TYPES.get(message.type)
-        if partner_type is None:
-            return None
-        partner = self.by_name.get(message.base_name + SUFFIXES[partner_type])
-        return partner if partner and partner.type == partner_type else None
+        partner = self.owners.partner_by_name(message)
+        return self.message_of(partner) if partner else None
 
     @cached_property
     def key_owners(self) -> dict[tuple[str, int], Message]:
         """The message of each message type and API key; of several, the probable original."""
-
-        def rank(message: Message) -> tuple[bool, bool, int, bool, int]:
-            partner = self.partner_by_name(message)
-            had_key = message.former is not None and message.former.api_key == message.api_key
-            partner_has_key = partner is not None and partner.api_key == message.api_key
-            return (had_key, partner_has_key, *_originality_in_set(message))
-
-        owners: dict[tuple[str, int], Message] = {}
-        for message in sorted(self._messages_with_key, key=rank, reverse=True):
-            if message.api_key is not None:
-                owners.setdefault((message.type, message.api_key), message)
-        return owners
+        return {key: self.message_of(definition) for key, definition in self.owners.by_key.items()}
 
     @cached_property
     def next_api_key(self) -> int:
@@ -287,8 +262,8 @@ class SchemaSet:
         If the base declares no headers, the change that begins to declare them is to blame: the finding is in the
         first file that does.
         """
-        formers = [message.former for message in self.messages if message.former]
-        begins = bool(formers) and not any(former.declares_headers for former in formers)
+        bases = [message.base for message in self.messages if message.base]
+        begins = bool(bases) and not any(base.declares_headers for base in bases)
         declaring = [message for message in self._valid_messages if message.is_rpc and message.header_ranges]
         if self.headerless and begins and declaring:
             selected = self.selected
@@ -353,65 +328,21 @@ class SchemaSet:
 
 def partner(message: Message) -> Message | None:
     """The response to a request, or the request of a response, by its API key; None for messages of other types."""
-    if not message.is_rpc or message.api_key is None:
-        return None
-    return message.schemas.key_owners.get((_PARTNER_TYPES[message.type], message.api_key))
+    schemas = message.schemas
+    definition = schemas.owners.partner(message)
+    return schemas.message_of(definition) if definition else None
 
 
-_USUAL_FIELDS: Final = frozenset({"ErrorCode", "ErrorMessage", "ThrottleTimeMs"})
-"""The fields that many unrelated messages have."""
+def are_related(base: Message, head: Message) -> bool:
+    """Whether two messages with one API key are one message, maybe under two names, not two different messages."""
+    return counterparts.are_related(base, base.schemas.owners, head, head.schemas.owners)
 
 
-def are_related(old: Message, new: Message) -> bool:
-    """Whether two messages with one API key are one message under two names, not two different messages.
-
-    They are if they, or the other messages of their RPCs, share more than half of the words of the shorter name, or
-    of the fields of the smaller one, the usual fields left out. So AlterIsr became AlterPartition.
-    """
-    for before, after in ((old, new), (partner(old), partner(new))):
-        if before is None or after is None:
-            continue
-        if before.name == after.name or _share_most(_words_of_name(before), _words_of_name(after)):
-            return True
-        if _share_most(_unusual_fields(before), _unusual_fields(after)):
-            return True
-    return False
-
-
-def is_same(old: Message, new: Message) -> bool:
-    """Whether `new`, which has the name or the API key of `old`, is a later state of it, maybe renamed."""
-    return old.name == new.name or (old.name not in new.schemas.by_name and are_related(old, new))
-
-
-def _words_of_name(message: Message) -> set[str]:
-    """`Alter`, `ISR` and `2` for AlterISR2Request."""
-    return {*re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]*|[a-z0-9]+", message.base_name)}
-
-
-def _unusual_fields(message: Message) -> set[str]:
-    return {field.name for field in message.all_fields} - _USUAL_FIELDS
-
-
-def _share_most(first: set[str], second: set[str]) -> bool:
-    """Whether more than half of the smaller set is in both."""
-    return 2 * len(first & second) > min(len(first), len(second))
+def is_same(base: Message, head: Message) -> bool:
+    """Whether `head`, which has the name or the API key of `base`, is a later state of it, maybe renamed."""
+    return base.name == head.name or counterparts.is_renamed(base, base.schemas.owners, head, head.schemas.owners)
 
 
 def _originality(message: Message) -> tuple[int, bool]:
-    """How likely a message is the original of those with the same name or API key: the higher, the likelier.
-
-    How much of it the base has counts first, then whether its file is named after it, as that of a copy is not.
-    """
-    former = message.former
-    similarity_to_base = 0
-    if former:
-        similarity_to_base = 1 + (former.api_key == message.api_key) + (former.file_name == message.file_name)
-    return similarity_to_base, message.file_stem == message.name
-
-
-def _originality_in_set(message: Message) -> tuple[int, bool, int]:
-    """A sort key for messages with one name or API key: the greatest is the original.
-
-    It is `_originality`, and then the highest version, as there may be several messages without a former one.
-    """
-    return *_originality(message), message.valid.highest
+    """A sort key for messages with one name or API key: the highest is the probable original."""
+    return counterparts.originality(message, message.base)

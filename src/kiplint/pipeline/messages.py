@@ -18,6 +18,7 @@ from kiplint.model.layout import Layout, layout, layout_intervals, slot_tokens, 
 from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load
 from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.rows import Row, map_rows, spread
 from kiplint.pipeline.rules import Rules
@@ -43,8 +44,7 @@ def describe_texts(rules: Rules, texts: Iterable[Row]) -> Iterator[Row]:
     """
     for text in texts:
         columns: Row = {}
-        message = load("", text["data"]).message
-        if message is not None:
+        for message in SchemaSet([load("", text["data"])]).messages:
             try:
                 require_limits(message)
                 columns = _message_columns(message, _suppressed_rules(text["data"], rules))
