@@ -43,7 +43,7 @@ MISTAKES = {
     "diff": ["a", "trunk/clients none", "--message Fe trunk/clients trunk/clients", "--fail-on-breaks wires a b"],
     "show": ["", "Fetc trunk/clients", "Fetch@99 trunk/clients", "Fetch a b"],
     "negotiate": ["", "trunk/clients"],
-    "migrate": ["bump Fetc --schemas trunk/clients", "kip-1313 none"],
+    "migrate": ["bump Fetc --set trunk/clients", "kip-1313 none"],
     "rollout": ["a b c", "--header 0 trunk/clients"],
     "kip": ["none", "bytes/java.jsonl"],
     "review": ["--base none trunk", "--base nosuch"],
@@ -56,13 +56,13 @@ MISTAKES = {
 
 BOTH = {
     "check-all": "check trunk --select all",
-    "since": "check --since 3.9.0-rc3 . IN history",
+    "check-base": "check --base 3.9.0-rc3 . IN history",
     "review": "review --base 3.9.0-rc3 --rollout always IN history",
     "review-auto": "review --base HEAD~20 IN history",
     "show-fetch": "show FetchRequest@10 trunk/clients",
     "rollout-trunk": "rollout trunk/clients",
-    "kip-against": "kip kips/kip-1313.txt --against 3.9.0-rc3: --repo history",
-    "bump": "migrate bump Fetch --schemas trunk/clients --dry-run",
+    "kip-base": "kip kips/kip-1313.txt --base 3.9.0-rc3: --repo history",
+    "bump": "migrate bump Fetch --set trunk/clients --dry-run",
     "migrate": "migrate kip-1313 trunk/clients --dry-run",
 }
 """Command lines whose text and JSON are written; `IN DIRECTORY` is where they run."""
@@ -70,7 +70,7 @@ LIST_COMMANDS = {
     "list-check": "check trunk/clients --select all",
     "list-diff": "diff 3.6.0: 3.7.0: --repo history",
     "list-rollout": "rollout 3.6.0: trunk: --repo history",
-    "list-kip": "kip kips/kip-1313.txt --against trunk/clients",
+    "list-kip": "kip kips/kip-1313.txt --base trunk/clients",
     "list-review": "review --base 3.9.0-rc3 IN history",
     "list-migrate": "migrate kip-1313 trunk/clients --dry-run",
 }
@@ -80,7 +80,7 @@ ONCE = {
     "rules": "rules",
     "rules-some": "rules kip-1313 tags/*",
     "patch": "check trunk/clients --fix --unsafe-fixes --diff",
-    "bump-patch": "migrate bump Fetch --schemas trunk/clients --diff",
+    "bump-patch": "migrate bump Fetch --set trunk/clients --diff",
 }
 BYTES = "--input-format jsonl --set trunk/clients --set 3.9.0-rc3: --repo history --output-format jsonl"
 
@@ -98,7 +98,7 @@ def cases(history: Path) -> Iterator[tuple[str, str]]:
         for command in ("diff", "rollout", "negotiate"):
             both[f"{command}-{old}-{new}"] = f"{command} {old}: {new}: --repo history"
     for kip in ("kip-35", "kip-78", "kip-511", "kip-1242", "kip-1313"):
-        both[kip] = f"kip kips/{kip}.txt --against trunk/clients"
+        both[kip] = f"kip kips/{kip}.txt --base trunk/clients"
     for name, words in both.items():
         yield from ((f"{name}.{form}", f"{words} --output-format {form}") for form in FORMATS)
     for name, words in LIST_COMMANDS.items():

@@ -276,7 +276,7 @@ def test_a_name_cannot_forge_an_annotation(workspace: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("inputs", "title", "expected"),
     [
-        ({"rollout": "yes"}, "kiplint", "rollout: auto, true or false, not yes"),
+        ({"rollout": "yes"}, "kiplint", "rollout: auto, always or never, not yes"),
         ({"paths": "--help"}, "kiplint review", "no such file or directory: --help"),
         ({"fail_on": "errors"}, "kiplint", "Invalid value for '--fail-on'"),
     ],
@@ -393,7 +393,7 @@ def test_a_merge_is_compared_with_its_first_parent(workspace: Path, monkeypatch:
     [
         ({}, ["--base=none", "--rollout=auto", "--", "."]),
         ({"paths": "schemas\n'more here'"}, ["--base=none", "--rollout=auto", "--", "schemas", "more here"]),
-        ({"rollout": "true", "paths": "--help"}, ["--base=none", "--rollout=always", "--", "--help"]),
+        ({"rollout": "always", "paths": "--help"}, ["--base=none", "--rollout=always", "--", "--help"]),
         ({"fail-on": "never", "fail-on-breaks": "wire"}, ["--fail-on=never", "--fail-on-breaks=wire"]),
         ({"released": "1.0.0 2.0.0"}, ["--released=1.0.0", "--released=2.0.0"]),
         (

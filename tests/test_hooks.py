@@ -56,7 +56,7 @@ def test_the_hooks_are_what_they_have_to_be() -> None:
     assert (review["entry"], review["args"]) == ("kiplint review", ["--base", "HEAD"])
     assert (review["pass_filenames"], review["always_run"]) == (False, True)
     assert (check["entry"], check.get("args")) == ("kiplint check", None)
-    assert (fix["entry"], fix["args"]) == ("kiplint check --fix", ["--changed-since", "HEAD"])
+    assert (fix["entry"], fix["args"]) == ("kiplint check --fix", ["--base", "HEAD"])
     for hook in (check, fix):
         assert (hook["files"], hook["types"], hook["require_serial"]) == (hooks.PATTERN, ["file"], True)
 

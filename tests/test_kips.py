@@ -12,7 +12,7 @@ from kiplint import kip
 from kiplint.commands.kip import KipResult
 from kiplint.sources.schema_files import NothingThereError
 
-ROW = re.compile(r"^\| KIP-(?P<kip>\d+) \| `(?P<against>\S+)` \| (?P<finds>.+) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| KIP-(?P<kip>\d+) \| `(?P<base>\S+)` \| (?P<finds>.+) \|$", re.MULTILINE)
 ROWS = {match["kip"]: match for match in ROW.finditer((ROOT / "docs/guide/kips.md").read_text("utf-8"))}
 
 
@@ -27,7 +27,7 @@ def kips(corpus: Path) -> Path:
 def read(number: str, kips: Path) -> KipResult:
     return kip(
         kips / f"kip-{number}.txt",
-        against=ROWS[number]["against"],
+        base=ROWS[number]["base"],
         repository=kips.parent / "corpus" / "kafka-schema-history.bundle",
         config={},
     )

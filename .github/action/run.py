@@ -16,7 +16,7 @@ from typing import Any
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 """The source of kiplint, which the action brings along."""
-WHEN = {"auto": "auto", "true": "always", "false": "never"}
+ROLLOUTS = ("auto", "always", "never")
 
 
 class ActionError(Exception):
@@ -78,11 +78,11 @@ def is_here(path: str) -> bool:
 
 def words(inputs: Mapping[str, str], event: Mapping[str, Any]) -> Iterator[str]:
     """The command line."""
-    if inputs["rollout"] not in WHEN:
-        raise ActionError(f"rollout: auto, true or false, not {inputs['rollout']}")
+    if inputs["rollout"] not in ROLLOUTS:
+        raise ActionError(f"rollout: auto, always or never, not {inputs['rollout']}")
     paths = shlex.split(inputs["paths"]) or ["."]
     yield f"--base={base(inputs, event) if all(map(is_here, paths)) else 'none'}"
-    yield f"--rollout={WHEN[inputs['rollout']]}"
+    yield f"--rollout={inputs['rollout']}"
     yield from (f"--released={name}" for name in shlex.split(inputs["released"]))
     yield from (f"--{name}={inputs[name]}" for name in ("fail-on", "fail-on-breaks") if inputs[name])
     if inputs["sarif-file"]:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from generator.markdown import anchor, code, fence, page, prose, table
-from kiplint.cli.app import all_commands, make_app
+from kiplint.cli.app import all_commands, make_app, usage
 
 INTRODUCTION = "Every command with its arguments and options. `kiplint COMMAND --help` prints the same."
 
@@ -34,7 +34,7 @@ def _command(name: str, command: Any) -> str:
     arguments = [param for param in command.params if param.param_type_name == "argument"]
     options = [param for param in command.params if param.param_type_name == "option"]
     full = f"kiplint {name}".strip()
-    words = ["[OPTIONS]" if options else "", *map(_usage, arguments), "COMMAND ..." if is_group else ""]
+    words = ["[OPTIONS]" if options else "", *map(usage, arguments), "COMMAND ..." if is_group else ""]
     parts = [
         f"## {full}",
         fence(" ".join([full, *filter(None, words)])),
@@ -50,14 +50,6 @@ def _command(name: str, command: Any) -> str:
 
 def _name(argument: Any) -> str:
     return str(argument.metavar or argument.name.upper())
-
-
-def _usage(argument: Any) -> str:
-    name = _name(argument)
-    if not name.isalpha():
-        return name  # says itself what is optional
-    name += "..." if argument.nargs == -1 else ""
-    return name if argument.required else f"[{name}]"
 
 
 def _option(option: Any) -> str:

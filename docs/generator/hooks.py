@@ -45,7 +45,7 @@ HOOKS = (
         "kiplint-fix",
         "Apply safe fixes to the Kafka message schemas that a commit changes; comments are kept.",
         "kiplint check --fix",
-        ("--changed-since", "HEAD"),
+        ("--base", "HEAD"),
     ),
 )
 

@@ -103,6 +103,42 @@ def test_mistakes_in_the_call(tmp_path: Path, words: list[str], expected: str) -
     assert expected in result.err
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("check . --changed-since HEAD", "error: --changed-since is now --base\n"),
+        ("check --since=HEAD", "error: --since is now --base\n"),
+        ("kip KIP.md --against 4.1.0:", "error: --against is now --base\n"),
+        ("migrate bump X --schemas .", "error: --schemas is now --set\n"),
+    ],
+)
+def test_an_option_with_another_name_is_answered_with_it(tmp_path: Path, words: str, expected: str) -> None:
+    assert kiplint(*words.split(), cwd=tmp_path) == (2, "", expected)
+
+
+def test_the_old_name_of_an_option_is_a_name_after_two_hyphens(tmp_path: Path) -> None:
+    assert kiplint("check", "--", "--since", cwd=tmp_path).err.startswith("error: no such file or directory: --since")
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("check", "[SET...]"),
+        ("review", "[PATH...]"),
+        ("diff", "OLD NEW"),
+        ("rollout", "[BASE] HEAD"),
+        ("kip", "FILE..."),
+        ("negotiate", "CLIENT BROKER..."),
+        ("show", "MESSAGE[@VERSION] [SET]"),
+        ("migrate bump", "RPC..."),
+        ("pipeline run", "[NAME=PATH[#branch|tags]...]"),
+    ],
+)
+def test_usage_shows_what_repeats_and_what_may_be_left_out(tmp_path: Path, command: str, arguments: str) -> None:
+    usage, _, _ = kiplint(*command.split(), "--help", cwd=tmp_path).out.strip().partition("\n")
+    assert usage == f"Usage: kiplint {command} [OPTIONS] {arguments}"
+
+
 # rules
 
 

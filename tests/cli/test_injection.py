@@ -118,8 +118,8 @@ TABLE: dict[str, list[tuple[str, ...]]] = {
     "negotiate": [("negotiate", "old", FOLDER)],
     "migrate kip-1313": [("migrate", "kip-1313", FOLDER, "--dry-run"), ("migrate", "kip-1313", "broken", "--dry-run")],
     "migrate bump": [
-        ("migrate", "bump", NAMES[8], "--schemas", "old", "--dry-run"),
-        ("migrate", "bump", "X", "--schemas", "plain", "--dry-run", "--note", NAMES[0]),
+        ("migrate", "bump", NAMES[8], "--set", "old", "--dry-run"),
+        ("migrate", "bump", "X", "--set", "plain", "--dry-run", "--note", NAMES[0]),
     ],
     "decode": [
         ("decode", "--set", "plain", BODY, "body.hex"),
@@ -131,8 +131,8 @@ TABLE: dict[str, list[tuple[str, ...]]] = {
     "kip": [
         ("kip", "kip.md"),
         ("kip", NAMES[0]),
-        ("kip", "kip.md", "--against", "old"),
-        ("kip", "kip.md", "--against", NAMES[0]),
+        ("kip", "kip.md", "--base", "old"),
+        ("kip", "kip.md", "--base", NAMES[0]),
     ],
     "rules": [("rules",), ("rules", NAMES[0])],
     "explain": [("explain", "odd/one"), ("explain", NAMES[0])],

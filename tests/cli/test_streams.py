@@ -46,7 +46,7 @@ def shell(line: str, cwd: Path) -> tuple[int, bytes, bytes]:
         ("check old --output-format json >/dev/full", 2, FULL),
         ("diff old new >/dev/full", 2, FULL),
         ("explain tags/gap >/dev/full", 2, FULL),
-        ("migrate bump X --schemas old --diff >/dev/full", 1, b"left: X: "),
+        ("migrate bump X --set old --diff >/dev/full", 1, b"left: X: "),
         (f"{BODY} >/dev/full", 2, FULL),
         ("check old >&-", 1, b""),
         ("check old 2>&-", 1, b""),

@@ -193,6 +193,6 @@ def test_no_entry_is_stale_because_a_rule_reports_less_with_a_base(tmp_path: Pat
     kiplint("check", "--update-baseline", *words, cwd=tmp_path)
     before = (tmp_path / "known.json").read_bytes()
     assert b"style/version-undocumented" in before
-    for base in ((), ("--since", "HEAD"), ("--since", "HEAD", "--update-baseline")):
+    for base in ((), ("--base", "HEAD"), ("--base", "HEAD", "--update-baseline")):
         assert "stale" not in kiplint("check", *words, *base, cwd=tmp_path).err
     assert (tmp_path / "known.json").read_bytes() == before

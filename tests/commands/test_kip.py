@@ -70,7 +70,7 @@ def test_fields_that_are_not_checked_are_counted(place: Path) -> None:
 
 def test_the_set_gives_the_rest_and_what_is_changed(place: Path) -> None:
     (place / "kip.txt").write_text(f"Now:\n{REQUEST}\nThen:\n{NEWER}\n")
-    code, result = document("kip.txt", "--against", "base")
+    code, result = document("kip.txt", "--base", "base")
     assert code == 1
     (kip,) = result["kips"]
     assert [row["valid_versions"] for row in kip["definitions"]] == ["0-5", "0-6"]
@@ -85,7 +85,7 @@ def test_the_set_gives_the_rest_and_what_is_changed(place: Path) -> None:
 
 def test_what_the_set_has_not_is_new(place: Path) -> None:
     (place / "kip.txt").write_text(REQUEST.replace("XRequest", "YRequest").replace('"apiKey": 1', '"apiKey": 2'))
-    _, result = document("kip.txt", "--against", "base")
+    _, result = document("kip.txt", "--base", "base")
     assert {row["rule"]: row["path"] for row in result["findings"]} == {
         "compat/new-message": "kip.txt",
         "rpc/response-missing": "kip.txt",
@@ -94,7 +94,7 @@ def test_what_the_set_has_not_is_new(place: Path) -> None:
 
 def test_the_text_tells_it(place: Path) -> None:
     (place / "kip.txt").write_text(NEWER)
-    result = run("kip.txt", "--against", "base", "--ignore", "style")
+    result = run("kip.txt", "--base", "base", "--ignore", "style")
     assert result.out.startswith("kip.txt\n  line 1  XRequest  request  0-6\n\nerror[rpc/versions-differ]: ")
     assert "What it changes\n\n" in result.out
     assert result.out.endswith("\n2 errors, 1 warning and 2 infos in 1 definition of 1 KIP; --all lists the infos\n")

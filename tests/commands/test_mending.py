@@ -154,7 +154,7 @@ def test_of_equal_findings_a_baseline_counts_so_many(here: Path) -> None:
 def test_what_is_older_than_the_change_is_left_alone(here: Path) -> None:
     make_repository(here, {"XData.json": SLIPS})
     (here / "YData.json").write_bytes(SLIPS.replace(b"XData", b"YData"))
-    result = kiplint("check", "--changed-since", "HEAD", "--fix", cwd=here)
+    result = kiplint("check", "--base", "HEAD", "--fix", cwd=here)
     assert (result.code, result.out) == (0, "")
     assert result.err.endswith(", 0 left, 4 known and not fixed\n")
     assert (here / "XData.json").read_bytes() == SLIPS
@@ -174,10 +174,10 @@ def test_what_a_check_reports_is_fixed_whatever_head_has(here: Path, tmp_path_fa
 def test_with_a_base_the_hint_names_it(here: Path) -> None:
     make_repository(here, {"YData.json": CLEAN.replace(b"XData", b"YData")})
     (here / "XData.json").write_bytes(SLIPS.replace(b'"about"', b'"abuot"'))
-    since = "--changed-since HEAD"
-    assert kiplint("check", *since.split(), cwd=here).out.endswith(
-        f"[*] 4 fixable with `kiplint check {since} --fix`, "
-        f"[?] 1 more fixable with `kiplint check {since} --fix --unsafe-fixes` (review the result).\n"
+    base = "--base HEAD"
+    assert kiplint("check", *base.split(), cwd=here).out.endswith(
+        f"[*] 4 fixable with `kiplint check {base} --fix`, "
+        f"[?] 1 more fixable with `kiplint check {base} --fix --unsafe-fixes` (review the result).\n"
     )
 
 
@@ -295,13 +295,13 @@ def test_several_directories_are_distinguished(broker: Path) -> None:
     assert {rpc["directory"] for rpc in json.loads(result.out)["rpcs"]} == {"clients", "fork"}
     result = kiplint("migrate", "kip-1313", "clients/LeaderAndIsrRequest.json", cwd=broker)
     assert (result.code, result.out) == (0, "1 dead; 0 files changed.\n")
-    result = kiplint("migrate", "bump", "clients/MetadataRequest.json", "--schemas", "clients", cwd=broker)
+    result = kiplint("migrate", "bump", "clients/MetadataRequest.json", "--set", "clients", cwd=broker)
     assert result.err == "error: there is no RPC clients/MetadataRequest.json\n"
     assert contents(broker) == before
 
 
 def test_a_bump_passes_check(broker: Path) -> None:
-    bump = ("migrate", "bump", "--schemas", "clients")
+    bump = ("migrate", "bump", "--set", "clients")
     result = kiplint(*bump, "Metadata", "--note", "two\nlines\u2028and more", "--unstable", cwd=broker)
     assert (result.code, result.out.splitlines()[-1]) == (0, "1 migrated; 2 files changed.")
     assert "9-14: 2" in result.out  # the header of the new version too

@@ -29,20 +29,20 @@ RESPONSE = definition(field("A", about="One."), name="XResponse", type="response
 
 COMMANDS: dict[str, list[list[str]]] = {
     "check": [
-        ["s", "--changed-since", "HEAD~1"],
+        ["s", "--base", "HEAD~1"],
         ["HEAD:s"],
         ["--fix", "s"],
-        ["--diff", "s", "--changed-since", "HEAD~1"],
+        ["--diff", "s", "--base", "HEAD~1"],
         ["s", "--baseline", "known.json", "--update-baseline"],
         ["nosuch:s"],
-        ["s", "--changed-since", "lost"],
+        ["s", "--base", "lost"],
     ],
     "decode": [["XRequest@0", "s/XRequest.json", "--set", "HEAD:s"]],
     "diff": [["HEAD~1:", "HEAD:"], ["HEAD:", "."], ["HEAD:", "lost:"]],
     "explain": [["fields/unknown-type"]],
-    "kip": [["page.html", "--against", "HEAD:"]],
+    "kip": [["page.html", "--base", "HEAD:"]],
     "lsp": [[]],
-    "migrate": [["bump", "X", "--schemas", "s", "--dry-run"], ["kip-1313", "s", "--dry-run"]],
+    "migrate": [["bump", "X", "--set", "s", "--dry-run"], ["kip-1313", "s", "--dry-run"]],
     "negotiate": [["HEAD~1:", "HEAD:"]],
     "review": [[], ["--base", "HEAD~1"], ["--base", "none", "s"]],
     "rollout": [["HEAD~1:", "HEAD:"]],
@@ -104,8 +104,8 @@ def test_each_command_that_needs_git_says_who_owns_the_repository(log_file: Path
     for name, runs in COMMANDS.items():
         for words in runs:
             result = run_kiplint(name.replace("_", "-"), *words, cwd=log_file.parent / "repository", env=foreign)
-            marks = {"--changed-since", *re.findall(r"\w+(?:~1)?:s?(?= |$)", " ".join(words))}
-            reads_git = bool(marks & {*words}) or (name == "review" and "none" not in words)
+            marks = {"--base", *re.findall(r"\w+(?:~1)?:s?(?= |$)", " ".join(words))}
+            reads_git = "none" not in words and (name == "review" or not marks.isdisjoint(words))
             says_it = "git config --global --add safe.directory" in result.err
             reads_files = name in ("check", "review")  # with a note where git does not list them
             assert says_it is (reads_git or reads_files), (name, words, result)

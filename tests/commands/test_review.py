@@ -147,9 +147,9 @@ def test_one_entry_for_a_cause(checkout: Path) -> None:
 
 def test_unsafe_fixes_are_left_to_check(checkout: Path) -> None:
     write(checkout, things(OLD, SIZE | TAGGED | {"versions": "0-4"}))
-    step = "`kiplint check --changed-since HEAD --fix --unsafe-fixes`"
+    step = "`kiplint check --base HEAD --fix --unsafe-fixes`"
     assert review(base="HEAD").fix_hint == f"1 fixable with {step} (review the result)."
-    names = ("check", "schemas", "--changed-since", "HEAD", "--fix", "--unsafe-fixes")
+    names = ("check", "schemas", "--base", "HEAD", "--fix", "--unsafe-fixes")
     assert kiplint(*names, cwd=checkout).code == 0
     assert entries() == []
 

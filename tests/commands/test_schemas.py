@@ -22,7 +22,7 @@ OUTPUTS = {
     "rollout": ["rollout", CLIENTS],
     "show": ["show", "Metadata", CLIENTS],
     "negotiate": ["negotiate", CLIENTS, CLIENTS],
-    "migrate": ["migrate", "bump", "Metadata", "--schemas", CLIENTS, "--dry-run"],
+    "migrate": ["migrate", "bump", "Metadata", "--set", CLIENTS, "--dry-run"],
 }
 
 

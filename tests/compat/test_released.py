@@ -130,7 +130,7 @@ def test_every_command_takes_the_configuration_else_the_tags_else_the_base(repos
     commit_all(repository)
     commands = (
         ("review", "--base", "HEAD~1", "set"),
-        ("check", "--since", "HEAD~1", "set"),
+        ("check", "--base", "HEAD~1", "set"),
         ("rollout", "HEAD~1:", "."),
     )
     for command in commands:
@@ -248,7 +248,7 @@ def test_a_check_takes_the_releases_of_the_configuration(sets: Path) -> None:
     shell(sets, "git init -q")
     commit_all(sets)
     write(sets / "head", "0-2", field("A"), field("B", "integer", "2+", ignorable=True))
-    fix = ("check", "head/XRequest.json", "--changed-since", "HEAD", "--diff", "--unsafe-fixes")
+    fix = ("check", "head/XRequest.json", "--base", "HEAD", "--diff", "--unsafe-fixes")
     assert "B changed from int64 to int32 (compared with HEAD) (compat/layout-changed)" in run(*fix, cwd=sets).err
     (sets / "kiplint.toml").write_text('released = ["release"]\n')
     assert "would fix 1 finding" in run(*fix, cwd=sets).err

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from importlib import import_module
-from typing import Annotated, Any
+from itertools import takewhile
+from typing import Annotated, Any, Final
 
 import typer
 import typer.main
@@ -13,6 +14,36 @@ from typer.core import TyperCommand, TyperGroup
 
 from kiplint import __version__
 from kiplint.cli.process import run
+from kiplint.engine.errors import UsageError
+
+RENAMED_OPTIONS: Final = {"--changed-since": "--base", "--since": "--base", "--against": "--base", "--schemas": "--set"}
+"""The options of kiplint before 0.1.0 that have other names now."""
+
+
+class Command(TyperCommand):
+    """A command, whose usage shows which arguments may be left out and which repeat."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words of a command line. Raises UsageError for an option that has another name now."""
+        options = {name for parameter in self.params for name in parameter.opts}
+        for word in takewhile(lambda word: word != "--", args):
+            name, _, _ = word.partition("=")
+            if name not in options and RENAMED_OPTIONS.get(name) in options:
+                raise UsageError(f"{name} is now {RENAMED_OPTIONS[name]}")
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The words after the name of the command: `[OPTIONS]` and the arguments."""
+        return ["[OPTIONS]", *(usage(item) for item in self.params if item.param_type_name == "argument")]
+
+
+def usage(argument: Any) -> str:
+    """An argument as a usage shows it: `RULE`, `FILE...`, `[SET...]`; what has brackets of its own stays as it is."""
+    name = str(argument.metavar or argument.name.upper())
+    if name.startswith("["):
+        return name
+    name += "..." if argument.nargs == -1 else ""
+    return name if argument.required else f"[{name}]"
 
 
 class CommandGroup(TyperGroup):
@@ -69,7 +100,7 @@ def _make_command(name: str, function: Callable[..., int], epilog: str) -> Any:
         run(partial(function, **values))
 
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name, epilog=epilog)(call_and_exit)
+    app.command(name, epilog=epilog, cls=Command)(call_and_exit)
     return typer.main.get_command(app)
 
 

@@ -70,12 +70,10 @@ UpdateBaselineOption = Annotated[
         help="Remove findings that no longer occur from the baseline; if the file does not exist, record all findings.",
     ),
 ]
-ChangedSinceOption = Annotated[
+BaseOption = Annotated[
     str | None,
     typer.Option(
-        "--changed-since",
-        "--since",
-        metavar="REV",
+        metavar="BASE",
         help="Report only findings that the changes since this revision caused, or that are on changed lines.",
     ),
 ]
@@ -103,7 +101,7 @@ def command(
     ] = False,
     baseline: BaselineOption = None,
     update_baseline: UpdateBaselineOption = False,
-    changed_since: ChangedSinceOption = None,
+    base: BaseOption = None,
     whole: AllOption = False,
     config: ConfigOption = None,
     isolated: IsolatedOption = False,
@@ -133,7 +131,7 @@ class CheckSummary(FindingsSummary, frozen=True, omit_defaults=True):
     left_out: Annotated[
         int, Meta(description="JSON files next to definitions that are not definitions; omitted if 0.")
     ] = 0
-    older: Annotated[int, Meta(description="With --changed-since: the number of older findings; omitted if 0.")] = 0
+    older: Annotated[int, Meta(description="With --base: the number of older findings; omitted if 0.")] = 0
 
 
 class CheckDocument(msgspec.Struct, frozen=True):
@@ -162,7 +160,7 @@ class CheckResult(Report, frozen=True):
     @property
     def fix_commands(self) -> tuple[str, str]:
         """The command that applies the safe fixes, and the one that applies the others too."""
-        base = f" --changed-since {self.base}" if self.base else ""
+        base = f" --base {self.base}" if self.base else ""
         return f"`kiplint check{base} --fix`", f"`kiplint check{base} --fix --unsafe-fixes`"
 
     @property
@@ -178,10 +176,10 @@ def check(*sets: StrPath, **options: Any) -> CheckResult:
 
     The status is `findings` when a finding is at least as severe as `fail_on`, by default that of the configuration.
     No fix breaks a released version: one that a release of the configuration has, as in `diff`; without such releases,
-    one that the revision `changed_since`, by default HEAD, has.
+    one that the revision `base`, by default HEAD, has.
 
     `fix` writes fixes to the files, `diff` only to the result's `patch`; the findings of the result are those that
-    remain. What the check does not report, because the baseline or `changed_since` has it, is not fixed.
+    remain. What the check does not report, because the baseline or `base` has it, is not fixed.
     Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that cannot be written,
     and SourceError for files that cannot be opened.
     """
@@ -208,5 +206,5 @@ def run(options: CheckOptions) -> CheckResult:
         older=outcome.older,
         patch=outcome.patch,
         whole=options.whole,
-        base=options.changed_since or "",
+        base=options.base or "",
     )

@@ -52,7 +52,7 @@ from kiplint.text.words import first_of, plural, tally
 EPILOG = """\b
 Examples:
   kiplint kip KIP-1242.md
-  kiplint kip KIP-1242.txt --against 4.1.0:"""
+  kiplint kip KIP-1242.txt --base 4.1.0:"""
 
 
 def command(
@@ -62,9 +62,9 @@ def command(
             metavar="FILE", help="KIPs in plain text or Markdown, each checked on its own; - for standard input."
         ),
     ],
-    against: Annotated[
+    base: Annotated[
         str | None,
-        typer.Option(metavar="SET", help="The schema set to compare with: a directory, an archive, REV: or REV:path."),
+        typer.Option(metavar="BASE", help="The schema set to compare with: a directory, an archive, REV: or REV:path."),
     ] = None,
     repository: RepositoryOption = None,
     whole: Annotated[bool, typer.Option("--all", help="Also list infos.")] = False,
@@ -79,7 +79,7 @@ def command(
     """Check the schemas in the text of a KIP.
 
     The definitions are the JSON blocks in the text, whose spaces and quotes a wiki may have altered. They are checked
-    as one set; the last definition of a message counts. With --against, they replace the definitions of the same names
+    as one set; the last definition of a message counts. With --base, they replace the definitions of the same names
     in that set, and the report shows what they change in it, as `kiplint diff` does. Name the release that the KIP
     changes, or the code to see how the two differ. All positions are in the KIP.
     """
@@ -92,7 +92,7 @@ class KipOptions(RuleOptions, frozen=True, kw_only=True):
 
     files: Sequence[StrPath]
     """KIPs as text or Markdown."""
-    against: StrPath | None = None
+    base: StrPath | None = None
     """The set that the KIPs are about."""
     repository: StrPath | None = None
     """The repository of revisions, a directory or a bundle."""
@@ -122,7 +122,7 @@ class KipObject(msgspec.Struct, frozen=True):
 
     path: str
     definitions: tuple[DefinitionObject, ...]
-    changes: Annotated[tuple[ChangeFinding, ...], Meta(description="What they change in the set that --against names.")]
+    changes: Annotated[tuple[ChangeFinding, ...], Meta(description="What they change in the set that --base names.")]
 
 
 class KipSummary(FindingsSummary, frozen=True):
@@ -210,7 +210,7 @@ class Kip(NamedTuple):
 def kip(*files: StrPath, **options: Any) -> KipResult:
     """Check the definitions in KIPs: the blocks of JSON in text or Markdown; each KIP by itself.
 
-    With `against`, a set, they are checked in the place of its definitions and compared with it. `select`, `ignore`,
+    With a `base`, a set, they are checked in the place of its definitions and compared with it. `select`, `ignore`,
     `severity` and `config` choose the rules as for `check`. The status is `findings` when a finding is as severe as
     `fail_on`. Raises UsageError and SourceError as `check` does, and SourceError where no KIP has a definition.
     """
@@ -220,11 +220,12 @@ def kip(*files: StrPath, **options: Any) -> KipResult:
 def run(options: KipOptions) -> KipResult:
     """Check the KIPs; raises the errors of `kip`."""
     names = tuple(os.fspath(file) for file in options.files)
-    against = options.against
     configuration = configure("." if not names or names[0] == STDIN else names[0], options)
     rules = configuration.rules()
-    base_files = read_directories(against, open_repository(options.repository), configuration.keeps) if against else {}
-    base = make_tree(os.fspath(against or ""), base_files.items())
+    base_files: Mapping[str, Sequence[tuple[str, bytes]]] = {}
+    if options.base:
+        base_files = read_directories(options.base, open_repository(options.repository), configuration.keeps)
+    base = make_tree(os.fspath(options.base or ""), base_files.items())
     kips = [_read(name) for name in names]
     notes = tuple(note for kip in kips for note in kip.notes)
     if not any(kip.definitions for kip in kips):

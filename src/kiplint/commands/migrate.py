@@ -105,7 +105,15 @@ def bump(
         list[str],
         typer.Argument(metavar="RPC", help="The RPCs to give a new version."),
     ],
-    schemas: Annotated[str, typer.Option(metavar="SET", help="The directory of their definitions.")] = ".",
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="SET",
+            help="The directory of their definitions. Repeatable.",
+            show_default="the working directory",
+        ),
+    ] = None,
     unstable: Annotated[
         bool, typer.Option("--unstable", help="Mark the new version as unstable: it may still change.")
     ] = False,
@@ -131,7 +139,7 @@ def bump(
     would make the set worse is not written.
     """
     result = migrate_bump(
-        *rpcs, schemas=schemas, unstable=unstable, new_version=new_version, note=note, dry_run=dry_run or diff
+        *rpcs, sets=sets or ["."], unstable=unstable, new_version=new_version, note=note, dry_run=dry_run or diff
     )
     return _present(result, diff, output_format)
 
@@ -231,7 +239,7 @@ def migrate_kip_1313(
 
 def migrate_bump(
     *rpcs: str,
-    schemas: StrPath = ".",
+    sets: Sequence[StrPath] = (".",),
     unstable: bool = False,
     new_version: bool = False,
     note: str = "",
@@ -252,7 +260,7 @@ def migrate_bump(
                 raise UsageError(f"{rpc.name} is in {first_directory} and in {directory}: name the directory to change")
         return join(bump_rpc(rpc, unstable=unstable, new_version=new_version, comment=note) for rpc in selected_rpcs)
 
-    return _migrate([os.fspath(schemas)], rpcs, bump_rpcs, None, dry_run)
+    return _migrate([os.fspath(name) for name in sets], rpcs, bump_rpcs, None, dry_run)
 
 
 def _migrate(

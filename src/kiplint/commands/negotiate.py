@@ -45,7 +45,7 @@ def command(
     brokers: Annotated[
         list[str],
         typer.Argument(
-            metavar="BROKER...",
+            metavar="BROKER",
             help="The schema set of each broker, or the saved output of kafka-broker-api-versions.sh; - for standard "
             "input.",
         ),

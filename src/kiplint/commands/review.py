@@ -74,7 +74,7 @@ Examples:
 BaseOption = Annotated[
     str | None,
     typer.Option(
-        metavar="REV",
+        metavar="BASE",
         help="The revision to compare with, or none.",
         show_default="the merge base with the default branch; on the default branch, the previous commit",
     ),
@@ -221,8 +221,8 @@ class ReviewResult(Report, frozen=True):
     @property
     def fix_commands(self) -> tuple[str, str]:
         """The command that applies the safe fixes of the change, and the one that applies its unsafe fixes too."""
-        since = f" --changed-since {self.base}" if self.base else ""
-        return "`kiplint review --fix`", f"`kiplint check{since} --fix --unsafe-fixes`"
+        base = f" --base {self.base}" if self.base else ""
+        return "`kiplint review --fix`", f"`kiplint check{base} --fix --unsafe-fixes`"
 
     @property
     def document(self) -> ReviewDocument:
@@ -265,7 +265,7 @@ def run(options: ReviewOptions) -> ReviewResult:
     rules = configuration.rules()
     rules_by_id = {**rules.by_id, CONFIGURATION_CHANGED.id: CONFIGURATION_CHANGED}
 
-    check_options = CheckOptions(sets=names, changed_since=revision or None, fix=options.fix)
+    check_options = CheckOptions(sets=names, base=revision or None, fix=options.fix)
     check = check_sets(check_options, configuration, strict=True)
     released = [os.fspath(name) for name in options.released]
     comparison = _compare(names, revision, released, configuration)  # after the fixes

@@ -111,7 +111,7 @@ def _lines(data: bytes) -> list[str]:
 
 
 def places_in(
-    revision: str, names: Iterable[str], repository: Repository = HERE, subject: str = "--changed-since"
+    revision: str, names: Iterable[str], repository: Repository = HERE, subject: str = "--base"
 ) -> Iterator[RevisionPath]:
     """The named directories, and those of the named files, as a revision has them; those that it lacks are left out.
 

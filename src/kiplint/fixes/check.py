@@ -56,8 +56,8 @@ class CheckOptions(RuleOptions, frozen=True, kw_only=True):
     """A file of known findings, which are not reported; by default that of the configuration."""
     update_baseline: bool = False
     """Whether to write the baseline anew."""
-    changed_since: str | None = None
-    """The revision whose findings are not reported, unless they are on a changed line."""
+    base: str | None = None
+    """The revision to compare with: its findings are not reported, unless they are on a changed line."""
     whole: bool = False
     """Whether text lists infos too."""
     repository: StrPath | None = None
@@ -129,7 +129,7 @@ class _Inputs(NamedTuple):
 def check_sets(options: CheckOptions, configuration: Configuration, *, strict: bool = False) -> CheckOutcome:
     """Read the sets, check or fix them, and leave out the findings that are not new.
 
-    With `strict`, `changed_since` leaves out a finding that the base has too, even if its line was changed. Raises
+    With `strict`, `base` leaves out a finding that the base has too, even if its line was changed. Raises
     UsageError for mistakes in the arguments and for files that cannot be written, and SourceError for files that cannot
     be opened.
     """
@@ -148,10 +148,10 @@ def _read(run: _Run) -> _Inputs:
     if run.options.writes:
         require_files(run.options.names)
     baseline = _baseline(run)
-    keeps, since = run.configuration.keeps, run.options.changed_since
+    keeps, revision = run.configuration.keeps, run.options.base
     base = None
-    if since is not None:
-        base = read_base(since, run.options.names, keeps, run.rules, strict=run.strict)
+    if revision is not None:
+        base = read_base(revision, run.options.names, keeps, run.rules, strict=run.strict)
     opened = OpenedSets(())
     try:
         opened = open_sets(run.options.names, keeps, open_repository(run.options.repository))
@@ -270,8 +270,8 @@ def _result_after(
 
 def _releases_to_preserve(run: _Run) -> Releases | None:
     """The releases that no fix may break; without any, what the base or else HEAD has; None for all versions."""
-    if run.options.changed_since:
-        return releases_or_base(run.configuration, run.options.changed_since)
+    if run.options.base:
+        return releases_or_base(run.configuration, run.options.base)
     work_tree = work_tree_of(_directory(run.options.names[0]))
     if work_tree:
         return releases_or_base(run.configuration, HEAD, repository=open_repository(work_tree))
@@ -338,7 +338,7 @@ def _outcome(
 
 
 def _notes(run: _Run, inputs: _Inputs) -> Iterator[str]:
-    """Which directories are empty, which links are not followed, and with --changed-since which versions are released.
+    """Which directories are empty, which links are not followed, and with --base which versions are released.
 
     A review has its own note on releases.
     """
@@ -346,6 +346,6 @@ def _notes(run: _Run, inputs: _Inputs) -> Iterator[str]:
     links = [*dict.fromkeys(link for schemas in inputs.sets for link in schemas.links)]
     if links:
         yield f"{plural(len(links), 'link')} not followed: {first_of(links, 3)}"
-    if run.options.changed_since and not run.strict:
-        base = f"{run.options.changed_since}:"
+    if run.options.base and not run.strict:
+        base = f"{run.options.base}:"
         yield from releases_note(releases_of(run.configuration, base), base)
