@@ -358,6 +358,11 @@ def test_a_file_that_cannot_be_read_makes_its_rpc_wrong(cut: tuple[str, ...], ha
     assert rows[0].message.startswith(f"X{cut[0]}.json cannot be read: expected ")
 
 
+def test_a_set_of_which_nothing_can_be_read_has_rows_too() -> None:
+    rows = rollout_of_trees(make_tree("", [("", [("XRequest.json", b"{")])]), None, 3, rollout_rules(3), None)
+    assert [(row.name, row.status, row.rule) for row in rows] == [("X", "wrong", "syntax/invalid-json")]
+
+
 @pytest.mark.parametrize(
     ("header", "why"),
     [

@@ -69,19 +69,19 @@ class Releases:
         missing_versions = versions
         if not missing_versions:
             return
-        for release, former in self._candidates(message):
-            found_versions = missing_versions & released_versions(former)
-            if found_versions and is_same(former, message):
-                yield VersionGroup("released", former, found_versions, release)
+        for release, candidate in self._candidates(message):
+            found_versions = missing_versions & released_versions(candidate)
+            if found_versions and is_same(candidate, message):
+                yield VersionGroup("released", candidate, found_versions, release)
                 missing_versions -= found_versions
             if not missing_versions:
                 return  # before the next release is read
 
     def key_holder(self, message: Message) -> VersionGroup | None:
         """The newest release in which an unrelated message has the API key, one that the set no longer has."""
-        for release, former in self._candidates(message):
-            if former.name not in message.schemas.by_name and not are_related(former, message):
-                return VersionGroup("released", former, former.valid, release)
+        for release, candidate in self._candidates(message):
+            if candidate.name not in message.schemas.by_name and not are_related(candidate, message):
+                return VersionGroup("released", candidate, candidate.valid, release)
         return None
 
     def _candidates(self, message: Message) -> Iterator[tuple[str, Message]]:
@@ -97,7 +97,8 @@ class Releases:
             holders: defaultdict[Identity, list[tuple[SchemaSet, Definition]]] = defaultdict(list)
             for schemas in tree.sets.values():
                 for definition in schemas.definitions:
-                    holders[_identity(definition)].append((schemas, definition))
+                    if definition.is_readable:
+                        holders[_identity(definition)].append((schemas, definition))
             release = _release(tree.name), holders
             self._read_releases.append(release)
             yield release
@@ -165,19 +166,19 @@ def _groups_of_release(old: Message | None, new: Message, holder: VersionGroup) 
     This is the old message where it has the bytes of the release or those of the new message; else the message of the
     release, which `holder` refers to.
     """
-    former = holder.reference
-    if old and old.data == former.data:
+    reference = holder.reference
+    if old and old.data == reference.data:
         yield VersionGroup("released", old, holder.versions & new.valid)
         return
-    messages = [message for message in (old, new, former) if message]
+    messages = [message for message in (old, new, reference) if message]
     require_limits(*messages)
     ranges = [versions for message in messages for versions in (message.valid, *wire_ranges(message))]
     for versions in uniform_parts(ranges, holder.versions & new.valid):
-        other_forms = _form(new, versions.lowest), _form(former, versions.lowest)
+        other_forms = _form(new, versions.lowest), _form(reference, versions.lowest)
         if old and versions <= old.valid and _form(old, versions.lowest) in other_forms:
             yield VersionGroup("released", old, versions)
         else:
-            yield VersionGroup("released", former, versions, holder.release)
+            yield VersionGroup("released", reference, versions, holder.release)
 
 
 def _joined(groups: Iterable[VersionGroup]) -> list[VersionGroup]:

@@ -6,7 +6,6 @@ about a pair, its versions or its headers makes it wrong. What is left is decide
 
 from __future__ import annotations
 
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, get_args
@@ -128,7 +127,7 @@ def rollout_of_trees(
     rows: list[RolloutRow] = []
     if base is None:
         for schemas in head.sets.values():
-            rows += rollout(schemas, None, header, rules, None, _unreadable(head, schemas))
+            rows += rollout(schemas, None, header, rules)
         return sorted(rows, key=lambda row: row.name)
     head_keys = {_key(message) for message in head.messages if message.is_rpc}
     base_definitions = {
@@ -143,15 +142,8 @@ def rollout_of_trees(
         remaining = [definition for definition in old_set.definitions if _key(definition) not in keys_elsewhere]
         added_keys = set_keys - {_key(definition) for definition in remaining}  # of RPCs that moved here or are new
         moved = [base_definitions[key] for key in added_keys if key in base_definitions]
-        base_set = SchemaSet((*remaining, *moved), old_set.directory)
-        rows += rollout(new_set, base_set, header, rules, releases, _unreadable(head, new_set))
+        rows += rollout(new_set, SchemaSet((*remaining, *moved), old_set.directory), header, rules, releases)
     return sorted(rows, key=lambda row: row.name)
-
-
-def _unreadable(tree: Tree, schemas: SchemaSet) -> list[Definition]:
-    """The definitions of a set that cannot be read."""
-    folders = {os.path.dirname(message.file) for message in schemas.messages}
-    return [definition for definition in tree.unparsable if os.path.dirname(definition.file) in folders]
 
 
 def _key(definition: Definition) -> tuple[str, int | None]:
@@ -165,16 +157,15 @@ def rollout(
     header: int = 3,
     rules: RuleSet | None = None,
     releases: Releases | None = None,
-    unreadable: Sequence[Definition] = (),
 ) -> list[RolloutRow]:
     """The rows of all RPCs of the head, and of the RPCs that it lacks from the base, by name.
 
     `header` is the header version that every request should have. `rules` decide what is wrong, by default those of
     `rollout_rules` as they are shipped. A version is released when one of the `releases` has it; if `releases` is None,
-    when the base has it. `unreadable` are the definitions of the head that cannot be read.
+    when the base has it.
     """
     head = SchemaSet(head.definitions, head.directory, head.is_single_file, head.selected, base)
-    view = _Rollout(head, base, header, rules or rollout_rules(header), releases, unreadable)
+    view = _Rollout(head, base, header, rules or rollout_rules(header), releases)
     return sorted(view.rows(), key=lambda row: row.name)
 
 
@@ -188,13 +179,7 @@ class _Rollout:
     """What decides the rows: the RPCs of head and base by API key, and the errors about headers by message."""
 
     def __init__(
-        self,
-        head: SchemaSet,
-        base: SchemaSet | None,
-        header: int,
-        rules: RuleSet,
-        releases: Releases | None,
-        unreadable: Iterable[Definition],
+        self, head: SchemaSet, base: SchemaSet | None, header: int, rules: RuleSet, releases: Releases | None
     ) -> None:
         """`header` is the header version that every request should have; the rules are those of `rollout_rules`."""
         self.head, self.base, self.header, self.rules, self.releases = head, base, header, rules, releases
@@ -206,6 +191,7 @@ class _Rollout:
             base_rpc = self.base_rpcs.get(rpc.api_key)
             if base_rpc and base_rpc.request and rpc.request and not are_related(base_rpc.request, rpc.request):
                 del self.base_rpcs[rpc.api_key]  # another RPC, whose key this one took
+        unreadable = (definition for definition in head.definitions if not definition.is_readable)
         self.unreadable = {name: error for file in unreadable for name, error in self._reading_errors(file)}
         self.errors: defaultdict[Message, list[Violation]] = defaultdict(list)
         self.notes: dict[Message, str] = {}

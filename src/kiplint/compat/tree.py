@@ -70,12 +70,12 @@ def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, by
     sources: dict[str, bytes] = {}
     unparsable: list[Definition] = []
     for directory, files in directories:
-        readable: list[Definition] = []
+        definitions: list[Definition] = []
         for path, data in files:
             sources[path] = data
-            definition = load_definition(path, data)
-            (readable if definition.is_readable else unparsable).append(definition)
-        sets[directory] = SchemaSet(readable, directory)
+            definitions.append(load_definition(path, data))
+        unparsable += (definition for definition in definitions if not definition.is_readable)
+        sets[directory] = SchemaSet(definitions, directory)
     return Tree(name, sets, sources, tuple(unparsable))
 
 
