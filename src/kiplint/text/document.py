@@ -85,7 +85,7 @@ class Entities(NamedTuple):
         return offset + (self.lengths[index - 1] if index else 0)
 
 
-class Document(NamedTuple):
+class DocumentContent(NamedTuple):
     """The definitions of a document, and what it has beside them that looks like a part of one."""
 
     blocks: tuple[Block, ...]
@@ -95,7 +95,7 @@ class Document(NamedTuple):
     """The offsets of the parts of patches that show no whole definition."""
 
 
-def read_document(document: str) -> Document:
+def read_document(document: str) -> DocumentContent:
     """The definitions of a document in their order, without those inside another; takes linear time.
 
     A definition whose closing brace is missing ends where the next one begins. Of a fenced `diff`, the lines that are
@@ -134,7 +134,7 @@ def read_document(document: str) -> Document:
     blocks = tuple(Block(text[start:end], start, entities) for start, end in outer_spans)
     hunks = [match.start() for match in _HUNK.finditer(document)]
     block_starts = [block.start for block in blocks]
-    return Document(
+    return DocumentContent(
         blocks,
         fields=tuple(entities.offset(start) for start in _outside(sorted(field_starts), outer_spans)),
         patches=tuple(
