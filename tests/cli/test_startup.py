@@ -71,6 +71,14 @@ def test_a_clean_check_imports_nothing_heavy(repo: Path, words: list[str]) -> No
     assert result & HEAVY == set()
 
 
+def test_a_trailing_comma_imports_nothing_heavy(repo: Path, tmp_path: Path) -> None:
+    data = (repo / "fixtures/sets/broker/metadata/TopicRecord.json").read_bytes()
+    (tmp_path / "TopicRecord.json").write_bytes(data.rstrip()[:-1] + b",}")
+    result = modules("check", "TopicRecord.json", "--fail-on", "never", cwd=tmp_path)
+    assert "kiplint.text.diagnose" in result
+    assert result & HEAVY == set()
+
+
 @pytest.mark.parametrize("words", [[], ["--isolated", "--fail-on-breaks", "wire"], ["--output-format", "concise"]])
 def test_a_diff_of_equals_imports_nothing_heavy(repo: Path, words: list[str]) -> None:
     result = modules("diff", "fixtures/sets/broker", "fixtures/sets/broker", *words, cwd=repo)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import stat
 from collections.abc import Iterable
-from typing import Final
 
 import msgspec
 
 from kiplint.engine.errors import UsageError
+from kiplint.fixes.patch import unified_diff
 from kiplint.sources.archive import ARCHIVES
 from kiplint.sources.disk import STDIN, name_in_patch
 from kiplint.text.files import replace_file
 from kiplint.text.words import plural
-
-_NO_NEWLINE: Final = "\\ No newline at end of file\n"
 
 
 class FileChanges(msgspec.Struct, frozen=True):
@@ -33,9 +30,8 @@ class FileChanges(msgspec.Struct, frozen=True):
             name = name_in_patch(path, names)
             if " " in name:
                 name += "\t"  # without it, GNU patch takes the name to end at the blank
-            lines += difflib.unified_diff(_lines(self.before[path]), _lines(data), f"a/{name}", f"b/{name}")
-        text = "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
-        return text.encode("utf-8", "surrogateescape")
+            lines += unified_diff(_lines(self.before[path]), _lines(data), name)
+        return "".join(lines).encode("utf-8", "surrogateescape")
 
     def write(self) -> None:
         """Replace the changed files, each of them whole or not at all; they keep their modes.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final
+
+import msgspec
 
 from kiplint.limits import SUGGESTIONS, UNFOLDED_LEVELS
 from kiplint.model.definition import UNREADABLE, Definition
@@ -117,6 +120,9 @@ def _repair(data: bytes) -> tuple[MessageSpec, tuple[Problem, ...]]:
     diagnosis = diagnose(data)
     if diagnosis.value is MISSING:
         return UNREADABLE, diagnosis.problems
+    with suppress(msgspec.ValidationError):  # only the text is wrong
+        return msgspec.convert(diagnosis.value, MessageSpec), diagnosis.problems
+
     from kiplint.model.shape import repair  # jsonschema takes 50 ms to import
 
     spec, problems = repair(diagnosis.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -64,7 +65,7 @@ def diagnose(data: bytes) -> Diagnosis:
     json_text = text[root.start : root.end]
     value: object = MISSING
     try:
-        value = msgspec.json.decode(blank_comments(json_text.encode()))
+        value = msgspec.json.decode(blank_comments(_without_commas(text, problems)[root.start : root.end].encode()))
     except NOT_JSON as error:
         if not kinds & {"json5-only", "trailing-comma"}:  # a mistake that `read_tree` does not find
             problems.append(Problem("invalid-json", str(error), "", root.start, root.end))
@@ -72,6 +73,17 @@ def diagnose(data: bytes) -> Diagnosis:
             with suppress(Exception):  # the json5 package raises many kinds of errors for hostile text
                 value = read_json5(json_text)
     return Diagnosis(tuple(problems), value)
+
+
+def _without_commas(text: str, problems: Iterable[Problem]) -> str:
+    """The text with blanks for its trailing commas: it may be JSON then, which needs no json5 package."""
+    parts: list[str] = []
+    end = 0
+    for problem in problems:
+        if problem.kind == "trailing-comma":
+            parts += (text[end : problem.start], " ")
+            end = problem.end
+    return "".join((*parts, text[end:]))
 
 
 def _merge_conflict(text: str) -> Problem | None:
