@@ -28,6 +28,7 @@ from generator.markdown import anchor
 DOCS = ROOT / "docs"
 PARTS = {("docs/guide/ci.md", "yaml"), ("docs/guide/pre-commit.md", "yaml"), ("docs/guide/pre-commit.md", "text")}
 PARTS |= {("docs/guide/pipeline.md", "sh"), ("README.md", "text")}
+PARTS |= {("docs/guide/suppressing.md", "json")}
 PARTS |= {("docs/guide/editors.md", language) for language in ("sh", "json", "lua", "toml")}
 """Pages with pieces of files, and with what pre-commit prints: tests of the action and of the hooks try those.
 

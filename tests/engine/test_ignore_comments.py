@@ -28,7 +28,7 @@ def test_targets(text: str, expected: tuple[tuple[str, ...], int | None]) -> Non
 
 def test_places() -> None:
     text = "// kiplint: ignore[a] x\n{ // kiplint: ignore[c] z\n}"
-    assert parse_suppressions(text) == ([Suppression(("a",), 2, 0, 23), Suppression(("c",), 2, 26, 49)], [])
+    assert parse_suppressions(text) == ([Suppression(("a",), "x", 2, 0, 23), Suppression(("c",), "z", 2, 26, 49)], [])
 
 
 @pytest.mark.parametrize(

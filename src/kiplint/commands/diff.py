@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TextIO
 
 import msgspec
 import typer
+from msgspec import Meta
 
 from kiplint.cli.options import (
     PAGE_FORMATS,
@@ -31,12 +32,13 @@ from kiplint.compat.diff import Role, breaks_of, compare, single_file_of
 from kiplint.compat.released import releases_note, releases_of
 from kiplint.compat.tree import load, load_base, require_counterparts
 from kiplint.engine.config import RuleOptions, StrPath, configure
-from kiplint.engine.finding import SEVERITIES
+from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.render.changes import write_change_table, write_changes
 from kiplint.render.formats import PAGE, Writer
-from kiplint.render.markdown import write_verdict
+from kiplint.render.markdown import write_accepted_table, write_findings, write_verdict
 from kiplint.render.report import Report, Status, Verdict, set_titles
 from kiplint.render.table import fold, width_of
+from kiplint.render.text import write_accepted, write_finding_rows
 from kiplint.sources.repository import open_repository
 
 EPILOG = """\b
@@ -124,6 +126,7 @@ class DiffSummary(msgspec.Struct, frozen=True, kw_only=True):
     semantics: int
     source: int
     none: int
+    accepted: Annotated[int, Meta(description="Changes that somebody accepted, which the other numbers leave out.")]
 
 
 class DiffDocument(msgspec.Struct, frozen=True):
@@ -131,14 +134,14 @@ class DiffDocument(msgspec.Struct, frozen=True):
 
     version: Literal[1]
     changes: tuple[ChangeFinding, ...]
+    accepted: Annotated[tuple[ChangeFinding, ...], Meta(description="The changes that somebody accepted.")]
+    findings: Annotated[tuple[Finding, ...], Meta(description="About comments that accept no change.")]
     summary: DiffSummary
 
 
 class DiffResult(Report, frozen=True):
-    """The result of `diff`. Its findings are the changes."""
+    """The result of `diff`. Its findings are the changes, and those about comments that accept none."""
 
-    findings: tuple[ChangeFinding, ...]
-    """The changes, by file and position."""
     pairs: tuple[MessagePair, ...] = ()
     """For each change its message in the base and in the head, None where there is none."""
 
@@ -152,8 +155,13 @@ class DiffResult(Report, frozen=True):
 
     @property
     def changes(self) -> tuple[ChangeFinding, ...]:
-        """The changes: another name of the findings."""
-        return self.findings
+        """The changes that nobody accepted, by file and position."""
+        return tuple(finding for finding in self.findings if isinstance(finding, ChangeFinding))
+
+    @property
+    def comments(self) -> tuple[Finding, ...]:
+        """The findings about comments that accept no change."""
+        return tuple(finding for finding in self.findings if not isinstance(finding, ChangeFinding))
 
     @property
     def verdict(self) -> Verdict:
@@ -165,7 +173,7 @@ class DiffResult(Report, frozen=True):
         )
         advice = breaking[0].help if breaking else ""
         return Verdict.of(
-            f"{new} compared with {old}: {breaks_in_words(self.changes)}.",
+            f"{new} compared with {old}: {breaks_in_words(self.changes)}{self.accepted_in_words}.",
             [f"{change.message} ({change.breaks})" for change in breaking if change.breaks in GRAVE],
             f"To fix the first: {advice}." if advice else "",
         )
@@ -175,9 +183,12 @@ class DiffResult(Report, frozen=True):
         """The content of the JSON output."""
         counts = Counter(change.breaks for change in self.changes)
         summary = DiffSummary(
-            messages=self.messages, changes=len(self.changes), **{breaks: counts[breaks] for breaks in BREAKS}
+            messages=self.messages,
+            changes=len(self.changes),
+            accepted=len(self.accepted),
+            **{breaks: counts[breaks] for breaks in BREAKS},
         )
-        return DiffDocument(1, self.changes, summary)
+        return DiffDocument(1, self.changes, self.accepted, self.comments, summary)
 
 
 @keywords_of(DiffOptions)
@@ -212,11 +223,12 @@ def run(options: DiffOptions) -> DiffResult:
         release_names = [os.fspath(name) for name in options.released]
         releases = releases_of(configuration, old_name, release_names, git, new_name)
         notes = releases_note(releases, old_name)
-    result = compare(before, after, rules, older, options.messages, releases, options.role)
+    accept = configuration.config.accept
+    result = compare(before, after, rules, older, options.messages, releases, options.role, accept)
     is_failing = any(change.breaks in failing_breaks or change.severity == "error" for change in result.changes)
     status: Status = "findings" if is_failing else "ok"
     return DiffResult(
-        findings=result.changes,
+        findings=(*result.changes, *result.comments),
         files=len(after.sources),
         messages=result.messages,
         sources={**before.sources, **after.sources},
@@ -225,24 +237,30 @@ def run(options: DiffOptions) -> DiffResult:
         rules=rules.by_id,
         paths=tuple(after.sources),
         unparsable=result.unparsable,
-        notes=notes,
+        notes=(*notes, *result.notes),
         harmless=("info",),
         pairs=result.pairs,
+        accepted=result.accepted,
     )
 
 
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write a result, and below it the verdict."""
     write_changes(result.changes, result.sources, out, color=color)
-    if result.changes:
+    write_finding_rows(result.comments, out, color=color)
+    write_accepted(result, out, color=color)
+    if result.changes or result.accepted:
         out.write("\n".join(fold(result.verdict.sentence, width_of(out))) + "\n")
 
 
 def write_markdown(result: DiffResult, out: TextIO) -> None:
     """Write a result as Markdown, for pull requests and job summaries."""
-    if result.changes:
+    if result.findings or result.accepted:
         write_verdict(result.verdict, out)
+    if result.changes:
         write_change_table(result.changes, out)
+    write_findings(result.comments, out)
+    write_accepted_table(result, out)
 
 
 def write_page(result: DiffResult, out: TextIO) -> None:
@@ -250,4 +268,5 @@ def write_page(result: DiffResult, out: TextIO) -> None:
     from kiplint.render.diff_page import write_diff_page  # jinja2 takes 60 ms to import
 
     entries = zip(result.changes, result.pairs, strict=True)
-    write_diff_page(out, set_titles(*result.sets), entries, result.unparsable, result.verdict)
+    titles = set_titles(*result.sets)
+    write_diff_page(out, titles, entries, result.accepted, result.unparsable, result.verdict)

@@ -76,11 +76,15 @@ def sections(rule: Rule, color: bool) -> list[str]:
     if not rule.each and not rule.origin:  # the rule of `review`, which is in no pack
         parts.append("`kiplint review` reports it; it cannot be turned off.")
         return parts
-    parts.append(
-        "To ignore it in one place, add a comment above the line or at its end:\n"
-        f"  // kiplint: ignore[{rule.id}] your reason\n"
-        f'To turn it off: --ignore {rule.id}, or in kiplint.toml: ignore = ["{rule.id}"]'
-    )
+    comment = f"  // kiplint: ignore[{rule.id}] your reason\n"
+    if rule.each == "change":
+        place = "To accept such a change, add a comment above its line, or above the message's name if it has none:\n"
+        entry = f'{{ rule = "{rule.id}", message = "FetchRequest", reason = "your reason" }}'
+        place_and_comment = f"{place}{comment}Or in kiplint.toml: accept = [{entry}]\n"
+    else:
+        place_and_comment = f"To ignore it in one place, add a comment above the line or at its end:\n{comment}"
+    turn_off = f'To turn it off: --ignore {rule.id}, or in kiplint.toml: ignore = ["{rule.id}"]'
+    parts.append(place_and_comment + turn_off)
     return parts
 
 

@@ -27,6 +27,7 @@ from kiplint.cli.options import (
     make_options,
 )
 from kiplint.cli.output import report
+from kiplint.compat.acceptance import SUPPRESSION_ADDED, added_entries, added_suppressions
 from kiplint.compat.base import (
     CONFIGURATION_CHANGED,
     RevisionFiles,
@@ -37,21 +38,23 @@ from kiplint.compat.base import (
 from kiplint.compat.causes import Entry, Origin, entries_of
 from kiplint.compat.change import ChangeFinding
 from kiplint.compat.classify import BREAKS, GRAVE, breaks_of_counts
-from kiplint.compat.diff import breaks_of, compare
+from kiplint.compat.diff import Diff, breaks_of, compare
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, in_words, rollout_of_trees, rollout_rules
 from kiplint.compat.rollout_report import RolloutDocument, findings_of, rollout_document
 from kiplint.compat.tree import Tree, load, load_base, make_tree, unparsable_files
-from kiplint.engine.config import Configuration, FailOn, RuleOptions, StrPath, configure
+from kiplint.engine.config import Acceptance, Configuration, FailOn, RuleOptions, StrPath, configure
+from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import RuleSet
 from kiplint.fixes.check import CheckOptions, check_sets
 from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.render.changes import ENTRY_COLUMNS, proof, write_proofs, write_rows
 from kiplint.render.formats import Writer
-from kiplint.render.markdown import inline, write_table, write_verdict
+from kiplint.render.markdown import inline, write_accepted_table, write_table, write_verdict
 from kiplint.render.report import FindingsSummary, Report, Status, Verdict, at_least
 from kiplint.render.table import fold, title, width_of
-from kiplint.render.text import excerpt, split_for_excerpts, write_finding_rows, write_fix_hints
+from kiplint.render.text import excerpt, split_for_excerpts, write_accepted, write_finding_rows, write_fix_hints
 from kiplint.sources.repository import HERE
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.files import DISK
@@ -155,6 +158,7 @@ class ReviewSummary(FindingsSummary, frozen=True, kw_only=True):
     older: Annotated[int, Meta(description="Findings that are older than the change.")]
     breaks: Annotated[dict[str, int], Meta(description="The number of entries, by what they break.")]
     additions: Annotated[int, Meta(description="The number of changes that only add something.")]
+    accepted: Annotated[int, Meta(description="The number of changes that somebody accepted.")]
 
 
 class ReviewDocument(msgspec.Struct, frozen=True):
@@ -165,6 +169,7 @@ class ReviewDocument(msgspec.Struct, frozen=True):
     released: Annotated[tuple[str, ...], Meta(description="The releases; empty if the base counts as released.")]
     findings: Annotated[tuple[Entry, ...], Meta(description="An entry for each cause, the most severe first.")]
     additions: Annotated[tuple[ChangeFinding, ...], Meta(description="The changes that break nothing.")]
+    accepted: Annotated[tuple[ChangeFinding, ...], Meta(description="The changes that somebody accepted.")]
     summary: ReviewSummary
     rollout: Annotated[
         RolloutDocument | UnsetType, Meta(description="Present once a definition has headerVersions.")
@@ -194,8 +199,9 @@ class ReviewResult(Report, frozen=True):
         return {"text": write, "markdown": write_markdown}
 
     def is_listed(self, finding: Finding) -> bool:
-        """Whether text lists a finding: also an info about a change that breaks something."""
-        return super().is_listed(finding) or (isinstance(finding, Entry) and finding.breaks != "none")
+        """Whether text lists a finding: also infos about breaks, and about what the change suppresses."""
+        is_breaking = isinstance(finding, Entry) and finding.breaks != "none"
+        return super().is_listed(finding) or is_breaking or finding.rule == SUPPRESSION_ADDED.id
 
     @property
     def breaks(self) -> Counter[str]:
@@ -216,7 +222,7 @@ class ReviewResult(Report, frozen=True):
         """`; 2 changes that break nothing; 1 older finding not shown`: the end of the verdict's sentence."""
         verb = "breaks" if len(self.additions) == 1 else "break"
         additions = f"; {plural(len(self.additions), 'change')} that {verb} nothing" if self.additions else ""
-        return additions + super().omissions
+        return self.accepted_in_words + additions + super().omissions
 
     @property
     def fix_commands(self) -> tuple[str, str]:
@@ -233,12 +239,14 @@ class ReviewResult(Report, frozen=True):
             released=self.released,
             findings=self.findings,
             additions=self.additions,
+            accepted=self.accepted,
             rollout=rollout_document(self.rollout, HEADER_WITH_ID) if self.rollout else UNSET,
             summary=ReviewSummary(
                 **self.numbers,
                 older=self.older,
                 breaks={what: self.breaks[what] for what in BREAKS if self.breaks[what]},
                 additions=len(self.additions),
+                accepted=len(self.accepted),
             ),
         )
 
@@ -263,16 +271,24 @@ def run(options: ReviewOptions) -> ReviewResult:
     base_files = RevisionFiles(revision) if revision and not HERE.is_unborn(revision) else None
     configuration = configure(names[0], options, base_files if base_files and not options.trust_head else DISK)
     rules = configuration.rules()
-    rules_by_id = {**rules.by_id, CONFIGURATION_CHANGED.id: CONFIGURATION_CHANGED}
+    rules_by_id = {**rules.by_id, **{rule.id: rule for rule in (CONFIGURATION_CHANGED, SUPPRESSION_ADDED)}}
+    head_configuration = _head_configuration(names[0], options, configuration) if base_files else configuration
 
     check_options = CheckOptions(sets=names, base=revision or None, fix=options.fix)
     check = check_sets(check_options, configuration, strict=True)
     released = [os.fspath(name) for name in options.released]
-    comparison = _compare(names, revision, released, configuration)  # after the fixes
+    accept = head_configuration.config.accept  # entries count as their author wrote them; all else is the base's
+    comparison = _compare(names, revision, released, configuration, accept)  # after the fixes
     rows = _rollout(comparison, configuration, options.rollout)
     configuration_findings = changed_configuration(base_files, [*names, *comparison.new_sources], options.trust_head)
     findings_by_origin: dict[Origin, Iterable[Finding]] = {
-        "check": (*check.findings, *configuration_findings),
+        "check": (
+            *check.findings,
+            *configuration_findings,
+            *comparison.comments,
+            *_suppressions(comparison, rules),
+            *added_entries(configuration, head_configuration, comparison.accepted),
+        ),
         "diff": comparison.findings,
         "rollout": findings_of(rows, comparison.new_sources) if options.rollout == "always" else (),
     }
@@ -293,10 +309,19 @@ def run(options: ReviewOptions) -> ReviewResult:
         whole=options.whole,
         older=check.older,
         additions=comparison.additions,
+        accepted=tuple(comparison.accepted),
         base=revision,
         released=comparison.releases.names if comparison.releases else (),
         rollout=rows,
     )
+
+
+def _head_configuration(name: str, options: ReviewOptions, base: Configuration) -> Configuration:
+    """The configuration of the work tree; that of the base if it has a mistake, which is a finding of its own."""
+    try:
+        return configure(name, options)
+    except UsageError:
+        return base
 
 
 def _names(paths: Iterable[StrPath]) -> tuple[str, ...]:
@@ -338,6 +363,9 @@ class Comparison(NamedTuple):
     old_sources: Mapping[str, bytes] = MappingProxyType({})
     new_sources: Mapping[str, bytes] = MappingProxyType({})
     changes: Sequence[ChangeFinding] = ()
+    accepted: Sequence[ChangeFinding] = ()
+    comments: Sequence[Finding] = ()
+    """The findings about comments that accept no change."""
     releases: Releases | None = None
     notes: Sequence[str] = ()
 
@@ -352,7 +380,13 @@ class Comparison(NamedTuple):
         return [change for change in self.changes if change.breaks != "none" or change.severity != "info"]
 
 
-def _compare(names: Iterable[str], revision: str, released: Sequence[str], configuration: Configuration) -> Comparison:
+def _compare(
+    names: Iterable[str],
+    revision: str,
+    released: Sequence[str],
+    configuration: Configuration,
+    accept: Sequence[Acceptance],
+) -> Comparison:
     """Compare each path with the same path in the revision; without a revision nothing is compared."""
     if not revision:
         return Comparison()
@@ -361,7 +395,7 @@ def _compare(names: Iterable[str], revision: str, released: Sequence[str], confi
     trees: list[tuple[Tree, Tree]] = []
     old_sources: dict[str, bytes] = {}
     new_sources: dict[str, bytes] = {}
-    changes: list[ChangeFinding] = []
+    diffs: list[Diff] = []
     notes = [*releases_note(releases, f"{revision}:")]
     for name in names:
         old_name = path_in_revision(name, revision)
@@ -380,8 +414,23 @@ def _compare(names: Iterable[str], revision: str, released: Sequence[str], confi
         trees.append((before, after))
         old_sources |= before.sources
         new_sources |= after.sources
-        changes += compare(before, after, rules, releases=releases).changes
-    return Comparison(trees, old_sources, new_sources, changes, releases, notes)
+        diffs.append(compare(before, after, rules, releases=releases, accept=accept))
+    return Comparison(
+        trees,
+        old_sources,
+        new_sources,
+        changes=[change for diff in diffs for change in diff.changes],
+        accepted=[change for diff in diffs for change in diff.accepted],
+        comments=[finding for diff in diffs for finding in diff.comments],
+        releases=releases,
+        notes=[*notes, *(note for diff in diffs for note in diff.notes)] if len(diffs) == 1 else notes,
+    )
+
+
+def _suppressions(comparison: Comparison, rules: RuleSet) -> Iterator[Finding]:
+    """What the change suppresses by comments."""
+    for before, after in comparison.trees:
+        yield from added_suppressions(before, after, comparison.accepted, rules)
 
 
 def _rollout(comparison: Comparison, configuration: Configuration, when: RolloutReport) -> tuple[RolloutRow, ...]:
@@ -409,11 +458,12 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
         proofs = [proof(change, color, width) for change in entry.changes]
         out.write("".join(dict.fromkeys(proofs)) + "\n")  # changes of the same versions have the same proof
     write_finding_rows(rows, out, color=color)
+    write_accepted(result, out, color=color)
     write_rows(result.additions, out, color=color)
     if result.rollout:
         lines = fold(f"  {in_words(result.rollout, HEADER_WITH_ID)}", width)
         out.write("\n".join([title("KIP-1313", color), *lines, "\n"]))
-    if result.findings or result.additions:
+    if result.findings or result.additions or result.accepted:
         hint = " `kiplint explain RULE` explains a rule." if entries or result.additions else ""
         out.write("\n".join(fold(result.verdict.sentence + hint, width)) + "\n")
     write_fix_hints(result, out)
@@ -432,6 +482,8 @@ def write_markdown(result: ReviewResult, out: TextIO) -> None:
     write_proofs((change for entry in entries for change in entry.changes), proofs)
     if result.whole or proofs.getvalue().count("\n") <= MOST_ENTRIES:  # longer proofs are left out
         out.write(proofs.getvalue())
+
+    write_accepted_table(result, out)
 
     most_additions = len(result.additions) if result.whole else MOST_ADDITIONS
     if result.additions:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Final
 
+from msgspec.structs import replace
+
 from kiplint.compat.since import places_in
 from kiplint.engine.config import FILES, Config, configure, read_config
 from kiplint.engine.errors import UsageError
@@ -203,10 +205,13 @@ def _directories_up(path: str, top: str) -> Iterator[str]:
 
 
 def _content(path: str, files: Disk) -> object:
-    """What to compare of a file: the values of a configuration, or the error in it; of another file the bytes."""
+    """What to compare of a file: the values of a configuration, or the error in it; of another file the bytes.
+
+    The entries of `accept` do not count: a review takes them from the head, and lists those that are new.
+    """
     try:
         if os.path.basename(path) in FILES:
-            return read_config(path, files) if files.is_file(path) else Config()
+            return replace(read_config(path, files) if files.is_file(path) else Config(), accept=[])
         return files.read(path, BASELINE_BYTES).replace(b"\r\n", b"\n")
     except UsageError as error:
         return str(error)

@@ -188,6 +188,7 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
     old: Annotated[dict[str, Any], Meta(description="What the old set has, by property.")]
     new: Annotated[dict[str, Any], Meta(description="What the new set has, by property.")]
     proof: tuple[Proof, ...]
+    accepted: Annotated[str, Meta(description="Why somebody accepts it; left out if nobody does.")] = ""
 
     @property
     def rpc(self) -> str:

@@ -6,12 +6,15 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
+from kiplint.compat.acceptance import accept_changes
 from kiplint.compat.change import Change, ChangeFinding, MessagePair
 from kiplint.compat.classify import BREAKS, classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import TooLargeError, Tree, unparsable_files
+from kiplint.engine.config import Acceptance
 from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.model.message import Message
 from kiplint.model.schemas import partner
@@ -29,6 +32,12 @@ class Diff(NamedTuple):
     """The changes, by file and position."""
     pairs: tuple[MessagePair, ...]
     """For each change its message in the base and in the head, None where there is none."""
+    accepted: tuple[ChangeFinding, ...]
+    """The changes that somebody accepted, which are not among the others."""
+    comments: tuple[Finding, ...]
+    """The findings about comments that accept no change."""
+    notes: tuple[str, ...]
+    """Which entries of `accept` match no change."""
     messages: int
     """How many messages were compared."""
     unparsable: tuple[str, ...]
@@ -52,10 +61,12 @@ def compare(
     globs: Collection[str] = (),
     releases: Releases | None = None,
     role: Role | None = None,
+    accept: Sequence[Acceptance] = (),
 ) -> Diff:
     """Compare a base with a head, which must not reuse the tags of the `older` sets either.
 
-    With `globs`, such as `*Offset*`, and a `role`, only changes of matching messages count.
+    With `globs`, such as `*Offset*`, and a `role`, only changes of matching messages count. Comments of the head and
+    the entries of `accept` accept changes.
     """
     is_selected = _selector(globs, before, after)
     single_file = single_file_of(before, after)
@@ -75,10 +86,18 @@ def compare(
     # The base comes last, so that its file replaces those of older sets with the same path.
     old_sources = {path: data for tree in reversed([before, *older]) for path, data in tree.sources.items()}
     classified_changes = classify(list(changes), rules, old_sources, after.sources)
+    acceptance = accept_changes(classified_changes, old_sources, after.sources, rules, accept)
+    # Of a part of the changes, the other entries and comments may be about the rest.
+    is_whole = not (globs or role or single_file)
     unparsable = (*unparsable_files(before, after), *(error.file for error in too_large))
     return Diff(
-        changes=tuple(finding for _, finding in classified_changes),
-        pairs=tuple(change.messages for change, _ in classified_changes),
+        changes=tuple(finding for _, finding in acceptance.open),
+        pairs=tuple(change.messages for change, _ in acceptance.open),
+        accepted=tuple(acceptance.accepted),
+        comments=tuple(acceptance.comments if is_whole else ()),
+        notes=tuple(f"accept: no change violates {name} any more; remove the entry" for name in acceptance.unmatched)
+        if is_whole
+        else (),
         messages=sum(map(is_selected, (single_file or after).messages)),
         unparsable=tuple(dict.fromkeys(unparsable)),
     )

@@ -32,6 +32,16 @@ class RuleTable(msgspec.Struct, forbid_unknown_fields=True):
     params: Annotated[dict[str, Any], Meta(description="Values for the rule's parameters.")] = {}
 
 
+class Acceptance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A change that somebody accepts, with the reason."""
+
+    rule: Annotated[str, Meta(min_length=1, description="The rule that the change violates, a pack, or a glob.")]
+    message: Annotated[str, Meta(min_length=1, description="The name of the message, or of its RPC.")]
+    field: Annotated[str, Meta(description="The path of the field, such as `Topics.Name`; left out for any.")] = ""
+    versions: Annotated[str, Meta(description="The versions of the change, such as `0-3`; left out for any.")] = ""
+    reason: Annotated[str, Meta(pattern=r"\S", description="Why it is accepted.")]
+
+
 class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
     """The keys of a configuration file."""
 
@@ -50,6 +60,9 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
                 "The releases: globs of git tags, revisions or sets. Without any, the base counts as released."
             )
         ),
+    ] = []
+    accept: Annotated[
+        list[Acceptance], Meta(description="Changes that `diff` and `review` report, and that fail nothing.")
     ] = []
     severity: Annotated[dict[str, Level], Meta(description="Severity by rule, pack or glob.")] = {}
     rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.")] = {}

@@ -32,6 +32,7 @@ class Suppression(msgspec.Struct, frozen=True):
     """
 
     selectors: tuple[str, ...]
+    reason: str
     target: Target
     start: int
     end: int
@@ -59,7 +60,14 @@ def apply_ignores(text: str, findings: list[Finding], rules: RuleSet) -> tuple[l
         if not targets:
             remaining_findings.append(finding)
     ids_that_run = {rule.id for rule in rules.rules}
-    return remaining_findings, [*problems, *_unused(suppressions, ids_by_selector, used_ignores, ids_that_run)]
+    # A comment that may accept a change is for `diff` and `review` to judge.
+    change_ids = {rule.id for rule in rules.all_rules if rule.each == "change"}
+    static_suppressions = [
+        suppression
+        for suppression in suppressions
+        if all(change_ids.isdisjoint(ids_by_selector[selector]) for selector in suppression.selectors)
+    ]
+    return remaining_findings, [*problems, *_unused(static_suppressions, ids_by_selector, used_ignores, ids_that_run)]
 
 
 def _unused(
@@ -134,13 +142,14 @@ def _read_comment(comment: Comment, line: int, lines_with_code: Sequence[int]) -
     selectors = tuple(comma_parts([arguments["selectors"]])) if arguments else ()
     if arguments is None or not selectors:
         raise _MalformedError(f"{word} names no rule; write {word}[RULE] and a reason")
-    if not arguments["reason"].strip().strip("-:, \t"):
+    reason = arguments["reason"].strip().strip("-:, \t")
+    if not reason:
         raise _MalformedError(f"{word} of {quoted(', '.join(selectors))} gives no reason; add one after the brackets")
     if word == "ignore-file":
         if lines_with_code and lines_with_code[0] <= line:
             raise _MalformedError("ignore-file after the start of the definition; move it to the top")
-        return Suppression(selectors, None, comment.start, comment.end)
+        return Suppression(selectors, reason, None, comment.start, comment.end)
     next_index = bisect_left(lines_with_code, line)
     if next_index == len(lines_with_code):
         raise _MalformedError("ignore at the end of the file, where nothing follows it")
-    return Suppression(selectors, lines_with_code[next_index], comment.start, comment.end)
+    return Suppression(selectors, reason, lines_with_code[next_index], comment.start, comment.end)

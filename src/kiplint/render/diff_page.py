@@ -29,9 +29,17 @@ ChangeEntry = tuple[ChangeFinding, MessagePair]
 
 
 def write_diff_page(
-    out: TextIO, titles: Sequence[str], changes: Iterable[ChangeEntry], unparsable: Sequence[str], verdict: Verdict
+    out: TextIO,
+    titles: Sequence[str],
+    changes: Iterable[ChangeEntry],
+    accepted: Sequence[ChangeFinding],
+    unparsable: Sequence[str],
+    verdict: Verdict,
 ) -> None:
-    """Write the page, the RPCs with the worst breaks first. `titles` are those of the base and of the head."""
+    """Write the page, the RPCs with the worst breaks first, and the accepted changes with their reasons.
+
+    `titles` are those of the base and of the head.
+    """
     entries = list(changes)
     rules = sorted({change.rule for change, _ in entries})
     present_breaks = {change.breaks for change, _ in entries}
@@ -41,9 +49,12 @@ def write_diff_page(
     )
     filters = (Filter("breaks", breaks), Filter("rule", rules)) if entries else None
     blocks = [*_entries(entries)] or [Text("Nothing changed.")]
-    section = Section("changes", "Changes", [*warnings, *blocks], filters)
+    sections = [Section("changes", "Changes", [*warnings, *blocks], filters)]
+    if accepted:
+        texts = [Text(f"{change.message}; accepted: {change.accepted}") for change in accepted]
+        sections.append(Section("accepted", "Accepted", texts))
     old, new = titles
-    write_page(out, command="diff", title=f"{old} to {new}", verdict=verdict, sections=[section])
+    write_page(out, command="diff", title=f"{old} to {new}", verdict=verdict, sections=sections)
 
 
 def _entries(changes: Iterable[ChangeEntry]) -> Iterator[Block]:

@@ -9,6 +9,9 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import TextIO
 
+from msgspec.structs import replace
+
+from kiplint.compat.change import ChangeFinding
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.render.formats import write as write_in
@@ -34,10 +37,18 @@ def write(report: Report, out: TextIO) -> None:
         hidden_counts[severity] = len(findings[limits[severity] :])
         for finding in findings[: limits[severity]]:
             out.write(annotation(finding, report.path_in_repository(finding.path)) + "\n")
+    for change in report.accepted[: max(0, limits["info"] - report.counts["info"])]:
+        out.write(annotation(_as_notice(change), report.path_in_repository(change.path)) + "\n")
     if any(hidden_counts.values()):
         reason = f"GitHub shows {LIMIT} annotations of a level; the job summary and the other formats list all"
         text = f"{tally(hidden_counts, 'more ')} not shown: {reason}"
         out.write(f"::notice title=kiplint::{escape(text)}\n")
+
+
+def _as_notice(change: ChangeFinding) -> Finding:
+    """An accepted change as a finding that is shown as a notice."""
+    text = f"{change.message}; accepted: {change.accepted}"
+    return replace(change, severity="info", message=text, instead="", help="")
 
 
 def annotation(finding: Finding, path: str) -> str:

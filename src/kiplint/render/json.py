@@ -17,8 +17,9 @@ def write(result: RunResult, out: TextIO) -> None:
 
 
 def write_lines(result: RunResult, out: TextIO) -> None:
-    """Write each item of the document's main list, such as the findings, on a line of its own, and nothing else."""
-    for item in getattr(result.document, result.list_attribute):
+    """Write each item of the document's main list, such as the findings, on a line; below them the accepted changes."""
+    document = result.document
+    for item in (*getattr(document, result.list_attribute), *getattr(document, "accepted", ())):
         out.write(as_json(item) + "\n")
 
 

@@ -65,3 +65,13 @@ def write_findings(findings: Iterable[Finding], out: TextIO) -> None:
     ]
     if rows:
         write_table(("severity", "rule", "place", "what"), rows, out)
+
+
+def write_accepted_table(report: Report, out: TextIO) -> None:
+    """Write a table of the accepted changes with the reasons; nothing when there are none."""
+    if report.accepted:
+        out.write("\nAccepted:\n\n")
+        rows = [
+            (change.rule, f"{change.path}:{change.line}", change.message, change.accepted) for change in report.accepted
+        ]
+        write_table(("rule", "place", "what", "accepted"), rows, out)

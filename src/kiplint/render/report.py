@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeVar, get_args
 
 import msgspec
 
+from kiplint.compat.change import ChangeFinding
 from kiplint.engine.config import FailOn
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
@@ -130,6 +131,8 @@ class Report(RunResult, frozen=True):
     """JSON files beside the definitions that are not definitions."""
     whole: bool = False
     """Whether text lists infos too, and on a terminal shows every error with its line."""
+    accepted: tuple[ChangeFinding, ...] = ()
+    """The changes that somebody accepted with a reason, which fail nothing and are not among the findings."""
     older: int = 0
     """How many findings are not shown, because they were there before the change that is checked."""
 
@@ -164,6 +167,11 @@ class Report(RunResult, frozen=True):
         names = first_of([*map(printable, self.left_out)], 3)
         verb = "is not a definition" if len(self.left_out) == 1 else "are not definitions"
         return f"; {plural(len(self.left_out), 'file')} that {verb}: {names}{older}"
+
+    @property
+    def accepted_in_words(self) -> str:
+        """`; 2 accepted`; empty if there are none."""
+        return f"; {len(self.accepted):,} accepted" if self.accepted else ""
 
     @property
     def closing(self) -> str:

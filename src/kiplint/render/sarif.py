@@ -10,6 +10,7 @@ from urllib.parse import quote
 from msgspec.structs import astuple
 
 from kiplint import __version__
+from kiplint.compat.change import ChangeFinding
 from kiplint.engine.finding import Finding, Severity, Span
 from kiplint.engine.rule import Rule
 from kiplint.render.json import as_json, write_rows
@@ -58,7 +59,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def write(report: Report, out: TextIO) -> None:
     """Write one log with one run, and each of its results on a line."""
-    rule_ids = sorted({finding.rule for finding in report.findings})
+    rule_ids = sorted({finding.rule for finding in (*report.findings, *report.accepted)})
     head = {
         "tool": {
             "driver": {
@@ -77,9 +78,13 @@ def write(report: Report, out: TextIO) -> None:
 
 
 def _results(report: Report, rule_ids: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The `result` of each finding; `rule_ids` are those of the rules that the log lists, in its order."""
+    """The `result` of each finding, and of each accepted change with its suppression.
+
+    `rule_ids` are those of the rules that the log lists, in its order.
+    """
     index_of_rule = {rule_id: index for index, rule_id in enumerate(rule_ids)}
-    for finding, unique_fingerprint in zip(report.findings, fingerprints(report.findings), strict=True):
+    findings = (*report.findings, *report.accepted)
+    for finding, unique_fingerprint in zip(findings, fingerprints(findings), strict=True):
         yield {
             "ruleId": finding.rule,
             "ruleIndex": index_of_rule[finding.rule],
@@ -88,7 +93,14 @@ def _results(report: Report, rule_ids: Sequence[str]) -> Iterator[dict[str, Any]
             **({"locations": [_location(report, finding.path, finding.span)]} if finding.path else {}),
             "partialFingerprints": {"primaryLocationLineHash": unique_fingerprint},
             **_fixes(report, finding),
+            **_suppressions(finding),
         }
+
+
+def _suppressions(finding: Finding) -> dict[str, Any]:
+    """The property `suppressions` of the result of an accepted change; empty for others."""
+    reason = finding.accepted if isinstance(finding, ChangeFinding) else ""
+    return {"suppressions": [{"kind": "external", "justification": reason}]} if reason else {}
 
 
 def _fixes(report: Report, finding: Finding) -> dict[str, Any]:

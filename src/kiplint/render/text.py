@@ -74,12 +74,28 @@ def write_finding_rows(findings: Sequence[Finding], out: TextIO, *, color: bool)
         out.write("\n")
 
 
+def write_accepted(report: Report, out: TextIO, *, color: bool) -> None:
+    """Write `path:line:column: accepted[rule]: message; accepted: reason` for each accepted change."""
+    width = width_of(out)
+    for change in report.accepted:
+        label = f"accepted[{change.rule}]"
+        location = f"{change.path}:{change.line}:{change.column}"
+        lines = fold(f"{location}: {label}: {change.message}; accepted: {change.accepted}", width)
+        out.write("\n".join(lines).replace(label, paint(label, DIM, color), 1) + "\n")
+    if report.accepted:
+        out.write("\n")
+
+
 def write_concise(report: Report, out: TextIO, *, color: bool) -> None:
     """Write `path:line:column: severity rule message` for each finding, as compilers do; editors understand it."""
     for finding in report.findings:
         location = f"{printable(finding.path)}:{finding.line}:{finding.column}"
         severity = paint(finding.severity, SEVERITY[finding.severity], color)
         out.write(f"{location}: {severity} {finding.rule} {printable(finding.summary)}\n")
+    for change in report.accepted:
+        location = f"{printable(change.path)}:{change.line}:{change.column}"
+        text = printable(f"{change.message}; accepted: {change.accepted}")
+        out.write(f"{location}: {paint('accepted', DIM, color)} {change.rule} {text}\n")
 
 
 def excerpt(finding: Finding, source: bytes | None, color: bool, width: int | None = None) -> str:

@@ -1,0 +1,248 @@
+"""Accepted changes: what somebody accepts with a reason is reported, and fails nothing.
+
+A comment `// kiplint: ignore[compat/layout-changed] reason` accepts the changes of such rules that are reported at its
+line; at the `name` of a message it also accepts those of fields that are gone. It belongs to the change that brings it:
+a comment that the base has as well accepts nothing. An entry of `accept` in the configuration names what it accepts,
+for changes without a line and for what a team decides in one place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from kiplint.compat.change import Change, ChangeFinding
+from kiplint.compat.tree import Tree
+from kiplint.engine.config import Acceptance, Configuration
+from kiplint.engine.finding import Finding, Location, Violation
+from kiplint.engine.rule import Rule, RuleSpec
+from kiplint.engine.ruleset import RuleSet, check_selector, matches, rule_ids_by_selector
+from kiplint.engine.run import IGNORE_MARK, check_set, finding_about_file, located_finding
+from kiplint.engine.suppression import Suppression, Target, parse_suppressions
+from kiplint.model.load import ProblemElement
+from kiplint.sources.disk import show_path
+from kiplint.sources.schema_files import SchemaFile
+from kiplint.text.decode import Problem
+from kiplint.text.lines import decode_text
+from kiplint.text.show import printable
+from kiplint.text.tree import Locator
+from kiplint.text.words import plural
+from kiplint.versions import VersionRange
+
+
+class AcceptedChanges(NamedTuple):
+    """The changes that nobody accepts, and those that somebody does, with the reason in `accepted`."""
+
+    open: list[tuple[Change, ChangeFinding]]
+    accepted: list[ChangeFinding]
+    comments: list[Finding]
+    """The findings about comments that accept nothing."""
+    unmatched: list[str]
+    """For each entry of the configuration that matches nothing: what it names."""
+
+
+def accept_changes(
+    changes: Sequence[tuple[Change, ChangeFinding]],
+    base_sources: Mapping[str, bytes],
+    head_sources: Mapping[str, bytes],
+    rules: RuleSet,
+    entries: Sequence[Acceptance] = (),
+) -> AcceptedChanges:
+    """Separate the accepted changes from the others.
+
+    The sources are the definitions by path; `entries` are those of the configuration. Raises UsageError for an entry
+    whose rule does not exist.
+    """
+    for entry in entries:
+        check_selector(entry.rule, list(rules.all_rules))
+    locator_of = cache(lambda file: Locator(decode_text(head_sources.get(file, b""))))
+    comments = list(_comments(base_sources, head_sources, rules))
+    comments_by_place: defaultdict[tuple[str, Target], list[_Comment]] = defaultdict(list)
+    for comment in comments:
+        comments_by_place[comment.file, comment.suppression.target].append(comment)
+    open_changes: list[tuple[Change, ChangeFinding]] = []
+    accepted_changes: list[ChangeFinding] = []
+    used_comments: set[_Comment] = set()
+    used_entries: set[Acceptance] = set()
+    for change, finding in changes:
+        lines = {None, finding.line}
+        if change.base_field and not change.head_field:  # it has no line of its own any more
+            lines.add(locator_of(finding.path).span("/name")[0])
+        comments_here = [
+            comment
+            for line in lines
+            for comment in comments_by_place.get((finding.path, line), ())
+            if finding.rule in comment.rule_ids
+        ]
+        entries_for_it = [entry for entry in entries if _names(entry, finding)]
+        used_comments.update(comments_here)
+        used_entries.update(entries_for_it)
+        reasons = [comment.suppression.reason for comment in comments_here if not comment.is_in_base]
+        reasons += [entry.reason for entry in entries_for_it]
+        if reasons:
+            accepted_changes.append(replace(finding, accepted=printable(reasons[0])))
+        else:
+            open_changes.append((change, finding))
+    useless_comments = [comment for comment in comments if comment.is_in_base is (comment in used_comments)]
+    return AcceptedChanges(
+        open=open_changes,
+        accepted=accepted_changes,
+        comments=[
+            finding for comment in useless_comments for finding in comment.findings(rules, locator_of(comment.file))
+        ],
+        unmatched=[_description(entry) for entry in entries if entry not in used_entries],
+    )
+
+
+_Key = tuple[str, tuple[str, ...], str]
+
+
+class _Comment(NamedTuple):
+    """A comment of the head about rules that changes violate."""
+
+    file: str
+    suppression: Suppression
+    rule_ids: frozenset[str]
+    is_in_base: bool
+    """Whether the file of the base with the same name has the same comment."""
+    is_about_changes: bool
+    """Whether all its rules are about changes; else it may be there for a finding of `check`."""
+
+    def findings(self, rules: RuleSet, locator: Locator) -> Iterator[Finding]:
+        """The finding that the comment accepts nothing, unless it may be there for something else."""
+        if not self.is_about_changes:
+            return
+        names = ", ".join(self.suppression.selectors)
+        detail = f"no change here violates {printable(names)}; remove the comment"
+        if self.is_in_base:
+            detail = f"the base has this comment too, so it does not accept this change; give a new reason for {names}"
+        problem = Problem("unused-ignore", detail, "", self.suppression.start, self.suppression.end)
+        for violation in rules.violations("problem", [ProblemElement(problem, self.file)]):
+            if violation.severity != "off":
+                yield located_finding(violation, locator)
+
+
+def _comments(
+    base_sources: Mapping[str, bytes], head_sources: Mapping[str, bytes], rules: RuleSet
+) -> Iterator[_Comment]:
+    """The comments of the head that name rules about changes."""
+    base_comments = _base_comments(base_sources)
+    change_rule_ids = frozenset(rule.id for rule in rules.all_rules if rule.each == "change")
+    all_ids = [rule.id for rule in rules.all_rules]
+    for file, suppressions in _suppressions(head_sources):
+        for suppression in suppressions:
+            ids: frozenset[str] = frozenset().union(*rule_ids_by_selector(suppression.selectors, all_ids).values())
+            if ids & change_rule_ids:
+                yield _Comment(file, suppression, ids, _key(file, suppression) in base_comments, ids <= change_rule_ids)
+
+
+def _base_comments(base_sources: Mapping[str, bytes]) -> set[_Key]:
+    """What identifies the ignore comments of the base."""
+    return {
+        _key(file, suppression) for file, suppressions in _suppressions(base_sources) for suppression in suppressions
+    }
+
+
+def _key(file: str, suppression: Suppression) -> _Key:
+    """What identifies a comment in base and head: the name of its file, its rules and its reason."""
+    return re.split(r"[/\\:]", file)[-1], suppression.selectors, suppression.reason
+
+
+def _suppressions(sources: Mapping[str, bytes]) -> Iterator[tuple[str, Sequence[Suppression]]]:
+    """The path and the ignore comments of each file that may have any."""
+    for file, data in sources.items():
+        if IGNORE_MARK in data:
+            suppressions, _ = parse_suppressions(decode_text(data))
+            yield file, suppressions
+
+
+def _names(entry: Acceptance, finding: ChangeFinding) -> bool:
+    """Whether an entry of the configuration names a change."""
+    if not matches(entry.rule, finding.rule) or entry.message not in (
+        finding.message_name,
+        finding.rpc,
+    ):
+        return False
+    if entry.field and entry.field != finding.field:
+        return False
+    return not entry.versions or VersionRange.of_text(finding.versions) <= VersionRange.of_text(entry.versions)
+
+
+def _description(entry: Acceptance) -> str:
+    """What an entry names: `compat/layout-changed of FetchRequest 0-3, Topics.Name`."""
+    versions = f" {entry.versions}" if entry.versions else ""
+    field = f", {entry.field}" if entry.field else ""
+    return printable(f"{entry.rule} of {entry.message}{versions}{field}")
+
+
+# What a change suppresses
+
+SUPPRESSION_ADDED: Final = Rule(
+    pack="review",
+    spec=RuleSpec(
+        id="suppression-added",
+        title="A finding or a break that the change itself suppresses",
+        why="An ignore comment or an entry of `accept` counts as its author wrote it, also in the change that adds it. "
+        "So `kiplint review` lists each one with what it hides, for the person who approves the change.",
+    ),
+    severity="info",
+    source="",
+    params={},
+    origin="",
+)
+
+
+def added_suppressions(base: Tree, head: Tree, accepted: Iterable[ChangeFinding], rules: RuleSet) -> Iterator[Finding]:
+    """A finding for each ignore comment that the base lacks, with what it hides."""
+    base_comments = _base_comments(base.sources)
+    all_ids = [rule.id for rule in rules.all_rules]
+    for directory, schemas in head.sets.items():
+        data_by_file = {definition.file: definition.data for definition in schemas.definitions}
+        added = {
+            file: [item for item in suppressions if _key(file, item) not in base_comments]
+            for file, suppressions in _suppressions(data_by_file)
+        }
+        if not any(added.values()):
+            continue
+        inputs = [SchemaFile(file, _without(data, added.get(file, ()))) for file, data in data_by_file.items()]
+        findings = [*check_set(inputs, rules, directory=directory).findings, *accepted]
+        for file, suppressions in added.items():
+            locator = Locator(decode_text(data_by_file[file]))
+            for item in suppressions:
+                ids = frozenset().union(*rule_ids_by_selector(item.selectors, all_ids).values())
+                hidden = Counter(
+                    finding.rule
+                    for finding in findings
+                    if finding.path == file and finding.rule in ids and item.target in (None, finding.line)
+                )
+                names = [f"{rule} ({count})" if count > 1 else rule for rule, count in sorted(hidden.items())]
+                selectors, effect = ", ".join(item.selectors), ", ".join(names) or "nothing"
+                text = f"the change ignores {selectors} here, which hides {effect}; the reason: {item.reason}"
+                location = Location(file, characters=(item.start, item.end))
+                yield located_finding(Violation(SUPPRESSION_ADDED, "info", text, location, None), locator)
+
+
+def added_entries(base: Configuration, head: Configuration, accepted: Sequence[ChangeFinding]) -> Iterator[Finding]:
+    """A finding for each entry of `accept` that the base's configuration lacks, with how many changes it accepts."""
+    for entry in head.config.accept:
+        if entry in base.config.accept or not head.file:
+            continue
+        count = sum(_names(entry, change) for change in accepted)
+        effect = plural(count, "change")
+        text = f"the change accepts {_description(entry)}, which hides {effect}; the reason: {entry.reason}"
+        path = show_path(head.file)
+        yield finding_about_file(Violation(SUPPRESSION_ADDED, "info", text, Location(path), None), path)
+
+
+def _without(data: bytes, suppressions: Iterable[Suppression]) -> bytes:
+    """A definition with blanks in the place of comments, so that all other lines stay where they are."""
+    text = decode_text(data)
+    for suppression in suppressions:
+        blanks = " " * (suppression.end - suppression.start)
+        text = f"{text[: suppression.start]}{blanks}{text[suppression.end :]}"
+    return text.encode()
