@@ -272,6 +272,45 @@ def test_the_help_keeps_the_versions_of_the_release(old: bytes, new: bytes, expe
     assert [change.help for change in changes(old, new)] == [expected]
 
 
+LATER: dict[str, Any] = {"validVersions": "0-7"}
+TEXT = field("T", "string", "0+")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (definition(A, **LATER), definition(A, B), "remove B"),
+        (definition(A, B, **LATER), definition(A, B | {"versions": "0-3"}), 'restore B with "versions": "0+"'),
+        (definition(A, **LATER), definition(field("A", "int64")), "restore int32"),
+        (definition(TEXT, **LATER), definition(field("T", "bytes", "0+")), "restore string"),
+        (
+            definition(TEXT, **LATER),
+            definition(field("T", "string", "0+", nullableVersions="0+")),
+            'set "nullableVersions": "none"',
+        ),
+        (
+            definition(A, flexibleVersions="none", **LATER),
+            definition(A, flexibleVersions="2+"),
+            'set "flexibleVersions": "none"',
+        ),
+        (
+            definition(A, flexibleVersions="none", headerVersions={"0+": "1"}, **LATER),
+            definition(A, flexibleVersions="none", headerVersions={"0-4": "1", "5+": "2"}),
+            "keep request header 1 for version 5",
+        ),
+        (
+            definition(A, **LATER),
+            definition(A, latestVersionUnstable=True),
+            'remove "latestVersionUnstable"',
+        ),
+    ],
+)
+def test_the_help_of_a_backport_names_no_version_that_is_taken(old: bytes, new: bytes, expected: str) -> None:
+    """The base has versions 6 and 7, so the head, which ends at 5, can add neither."""
+    found = [change for change in changes(old, new) if change.rule != "compat/version-dropped"]
+    assert {change.help for change in found} == {expected}
+
+
 GONE = "versions 0-1 are no longer valid"
 STATEMENTS: list[tuple[Files | bytes, Files | bytes, list[str]]] = [
     (definition(A), definition(A, validVersions="2-5"), [f"warning XRequest: {GONE}"]),

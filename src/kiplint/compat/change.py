@@ -279,6 +279,11 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return self.base is not None and self.base.is_in_flux
 
     @cached_property
+    def is_backport(self) -> bool:
+        """Whether the other side has higher versions than the head, so that the next number means something else."""
+        return self.base is not None and self.base.valid.highest > self.message.valid.highest
+
+    @cached_property
     def next_version(self) -> int:
         """The first version that may change: the highest if it is new, else the one after the highest."""
         highest = self.message.valid.highest
