@@ -57,6 +57,8 @@ def results(folder: Path, *words: str) -> list[tuple[str, str]]:
         ("07", ("check", "."), [("BeatRequest.json:11", "warning shape/coerced-value")]),
         ("08", ("check", "above"), [("SettingRecord.json:11", "error versions/field-above-valid")]),
         ("14", ("check", "set"), []),
+        ("35", ("check", "."), [("PlainReply.json:3", "warning structs/unused")]),
+        ("38", ("check", "."), []),
         ("14", ("check", "tree"), []),
     ],
 )
@@ -92,6 +94,12 @@ def test_a_new_field_counts_whatever_its_name(name: str, tmp_path: Path) -> None
 def test_the_safe_fix_of_a_tag_in_quotes() -> None:
     [folder] = FIELD.glob("07-*")
     assert "+" in kiplint("check", ".", "--isolated", "--diff", cwd=folder).out
+
+
+def test_a_bump_says_which_version_is_the_first_flexible_one() -> None:
+    [folder] = FIELD.glob("38-*")
+    patch = kiplint("migrate", "bump", "AskPlan", "--diff", cwd=folder).out
+    assert patch.count("+  // Version 6 is the first flexible version.\n") == 2
 
 
 def test_requests_without_listeners_are_offered() -> None:

@@ -184,7 +184,7 @@ def refuses(half: JSON) -> bool:
     allowed = ["1", "2", "3"] if half["type"] == "request" else ["0", "1"]
     entries = []
     for key, value in half["headerVersions"].items():
-        match = re.fullmatch("(0|[1-9][0-9]*)(?:-(0|[1-9][0-9]*)|([+]))?", key)
+        match = re.fullmatch("(0|[1-9][0-9]*)(?:-(0|[1-9][0-9]*)|([+]))?", key.strip())  # as the generator reads it
         if not match or value not in allowed:
             return True
         low = int(match[1])
@@ -246,7 +246,7 @@ def flexible(half: JSON) -> range:
 
 def headers(half: JSON) -> dict[int, int]:
     """By version from 0 on: its header in a map without mistakes."""
-    starts = {int(re.split("[-+]", key)[0]): int(value) for key, value in half["headerVersions"].items()}
+    starts = {int(re.split("[-+]", key.strip())[0]): int(value) for key, value in half["headerVersions"].items()}
     return {version: starts[max(start for start in starts if start <= version)] for version in range(10)}
 
 

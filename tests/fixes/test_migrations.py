@@ -370,6 +370,45 @@ def test_the_new_version_can_be_unstable_and_have_a_note() -> None:
     assert comments_of(now["XResponse.json"]) == ["Version 6 is for KIP-1."]
 
 
+LATER = [
+    field("Epoch", versions="6+"),
+    field("Rack", "string", "0+", nullableVersions="6+"),
+    field("Zone", "string", "0+", tag=0, taggedVersions="6+"),
+    field("Part", "Part", "6+", fields=[field("Id", versions="6+")]),
+]
+
+
+@pytest.mark.parametrize(
+    ("fields", "others", "comment"),
+    [
+        ([], {}, "is the same as version 5"),
+        ([], {"flexibleVersions": "6+"}, "is the first flexible version"),
+        (LATER[:1], {}, "adds Epoch"),
+        (LATER[1:2], {}, "lets Rack be null"),
+        (LATER[2:3], {}, "tags Zone"),
+        (
+            LATER,
+            {"flexibleVersions": "6+"},
+            "is the first flexible version, adds Epoch and Part, tags Zone and lets Rack be null",
+        ),
+        ([field("Ends", versions="0-5")], {}, "is the same as version 5"),
+    ],
+)
+def test_the_comment_on_a_new_version_says_what_begins(
+    fields: list[dict[str, Any]], others: dict[str, object], comment: str
+) -> None:
+    files = {**pair(**others), "XRequest.json": definition(*fields, **others)}
+    assert comments_of(after_bump(files)["XRequest.json"]) == [f"Version 6 {comment}."]
+
+
+def test_a_migration_says_what_begins_in_its_version() -> None:
+    files = {**pair(flexibleVersions="6+"), "XRequest.json": definition(*LATER[:1], flexibleVersions="6+")}
+    now = after(files, migrate(schemas(files)))
+    uses = "uses request header 3, which carries ClientInstanceId (KIP-1313)."
+    assert comments_of(now["XRequest.json"]) == [f"Version 6 is the first flexible version, adds Epoch and {uses}"]
+    assert comments_of(now["XResponse.json"]) == ["Version 6 is the first flexible version (KIP-1313)."]
+
+
 def test_a_map_without_the_new_version_is_left() -> None:
     row = bump_x(pair(headerVersions={"0-2": "1", "3-5": "2"})).rows[0]
     assert (row.state, row.look) == ("left", ("headerVersions of XRequest have gaps or mistakes: fix them first",))

@@ -125,7 +125,7 @@ def bump(
         typer.Option(
             metavar="TEXT",
             help="The comment on the new version, without its number.",
-            show_default="is the same as version N",
+            show_default="what begins in it, or that it is the same as version N",
         ),
     ] = "",
     dry_run: DryRunOption = False,

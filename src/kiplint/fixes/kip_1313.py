@@ -19,6 +19,8 @@ from kiplint.fixes.migration import (
     real_rpcs,
     unreadable_versions,
     unusable_flexible_versions,
+    version_comment,
+    what_begins,
     why_no_new_version,
 )
 from kiplint.fixes.trial import REQUEST_HEADER
@@ -125,7 +127,7 @@ def _change_version(edits: MessageEdits, version: int, header: int | None) -> No
     `header` is the request header that carries the id instead, None for a response.
     """
     message = edits.message
-    parts: list[str] = []
+    parts = what_begins(message, version)
     if version not in message.flexible:
         edits.put("flexibleVersions", f'"{VersionRange.of(version)}"')
         edits.actions.append(f"version {version} is the first flexible one")
@@ -135,8 +137,7 @@ def _change_version(edits: MessageEdits, version: int, header: int | None) -> No
         parts.append(f"removes {INSTANCE_ID}" + (f", which request header {header} carries" if header else ""))
     elif header:
         parts.append(f"uses request header {header}, which carries {INSTANCE_ID}")
-    text = " and ".join(parts) or f"is the same as version {message.valid.highest}"
-    comment = f"Version {version} {text} (KIP-1313)."
+    comment = f"{version_comment(message, version, parts)} (KIP-1313)."
     if message.valid.highest < version:
         # The versions of the id may end with the last one already: they must not include the new one.
         ending_fields = [INSTANCE_ID] if message.name in MESSAGES_WITH_ID else []

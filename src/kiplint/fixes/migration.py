@@ -22,6 +22,7 @@ from kiplint.model.rpcs import FROZEN
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
 from kiplint.text.edit import Edit, apply_edits
+from kiplint.text.words import join_words
 from kiplint.versions import VersionRange
 
 State = Literal["migrated", "declared", "unchanged", "exempt", "dead", "left"]
@@ -135,7 +136,7 @@ def bump(rpc: Rpc, *, unstable: bool = False, new_version: bool = False, comment
 
     If only one of the two has the highest version, the other one gets that version. After an unstable version, which
     may still change, a version is only added if `new_version` is set. `comment` follows the number of the version in
-    the comment above validVersions, such as `adds Epoch.`; by default it says that the version is like the last one.
+    the comment above validVersions, such as `adds Epoch.`; by default it says what begins in the version.
     """
     request, response = rpc.request, rpc.response
     obstacle = why_no_new_version(rpc)
@@ -156,8 +157,9 @@ def bump(rpc: Rpc, *, unstable: bool = False, new_version: bool = False, comment
     all_edits = [MessageEdits(message) for message in (request, response) if message.valid.highest < version]
     one_line = " ".join(comment.split())  # a line end would end the comment
     for edits in all_edits:
-        text = one_line or f"is the same as version {edits.message.valid.highest}."
-        add_version(edits, version, f"Version {version} {text}", unstable=unstable)
+        message = edits.message
+        text = f"{version_comment(message, version, what_begins(message, version))}."
+        add_version(edits, version, f"Version {version} {one_line}" if one_line else text, unstable=unstable)
 
     actions: list[str] = []
     if version > request.valid.highest and unstable:
@@ -233,6 +235,32 @@ def add_version(
             f"version {highest} is no longer unstable, because version {version} follows it; check that it is ready "
             "to be released"
         )
+
+
+def version_comment(message: Message, version: int, parts: Sequence[str]) -> str:
+    """A comment on a new version, without a full stop; `parts` say how it differs from the highest version."""
+    text = join_words(parts) if parts else f"is the same as version {message.valid.highest}"
+    return f"Version {version} {text}"
+
+
+def what_begins(message: Message, version: int) -> list[str]:
+    """What begins in a new version by the ranges that the message has: `adds Epoch`, `lets Rack be null`."""
+    highest = message.valid.highest
+    new_versions = VersionRange.of(highest + 1, version)
+
+    def begins(versions: VersionRange) -> bool:
+        return bool(versions & new_versions) and highest not in versions
+
+    fields = [field for field in message.all_fields if highest in field.owner.present]
+    new_fields = [field.path for field in fields if begins(field.versions)]
+    others = [field for field in fields if highest in field.versions]
+    tagged = [field.path for field in others if begins(field.tagged)]
+    nullable = [field.path for field in others if begins(field.nullable)]
+    parts = ["is the first flexible version"] if begins(message.flexible) else []
+    parts += [f"adds {join_words(new_fields)}"] if new_fields else []
+    parts += [f"tags {join_words(tagged)}"] if tagged else []
+    parts += [f"lets {join_words(nullable)} be null"] if nullable else []
+    return parts
 
 
 def declared_map(message: Message) -> HeaderMap | None:

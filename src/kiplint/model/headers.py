@@ -67,7 +67,7 @@ class HeaderRange:
         """
         before_next = self.closed if self.following else self.versions
         existing = VersionRange.of(0, self.message.valid.highest) if self.message.valid else NONE
-        return (existing & before_next) - self.overlap
+        return (existing & self.versions & before_next) - self.overlap
 
     @cached_property
     def closed(self) -> VersionRange:
