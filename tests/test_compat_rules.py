@@ -149,6 +149,7 @@ def test_explain_shows_the_change(rule: Rule, capsys: pytest.CaptureFixture[str]
     assert {change.rule for change in example[0]} == {rule.id}
     report = text(*example).rstrip()
     section = output.partition("\nExample\n")[2].partition("\n\nTo ignore it")[0]
+    section = section.partition("\n\nTo accept such a change")[0]
     section = section.partition("\n\nRight")[0].partition("\n\nParameters")[0]
     assert section == textwrap.indent(report, "  ")
     assert "Wrong" not in output.splitlines()
