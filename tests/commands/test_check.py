@@ -126,6 +126,55 @@ def test_standard_input(tmp_path: Path) -> None:
     assert result == (2, "", "error: <stdin> is JSON, but not a message definition (it has no validVersions)\n")
 
 
+def test_named_files_that_are_no_definitions_are_skipped_with_a_note(tmp_path: Path) -> None:
+    """Hooks name each JSON file that a commit changes."""
+    config = b'{"compilerOptions": {"strict": true,},}'  # as a compiler takes it
+    others = {"package.json": PACKAGE, "others/tsconfig.json": config, "list.json": b"[1, 2"}
+    write(tmp_path, others | below("schemas", PAIR))
+    result = check("package.json", cwd=tmp_path)
+    assert (result.code, result.out) == (0, "")
+    assert result.err == "package.json is JSON, but not a message definition (it has no validVersions)\n"
+    result = check(*others, "schemas/XResponse.json", cwd=tmp_path)
+    assert rules(result) == [("schemas/XResponse.json", DIFFER)]
+    names = "list.json, package.json, others/tsconfig.json"
+    assert result.err == f"{names} are JSON, but not message definitions (they have no validVersions)\n"
+    for command in ("show", "diff"):  # of which each needs a set
+        result = kiplint(command, "package.json", "package.json", cwd=tmp_path)
+        assert (result.code, result.out) == (2, "")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"name": "XRequest", "type": "request", "fields": []}',
+        b'{"name": "XRequest", "fields": [],}',
+        b'{"apiKey": 1, "fields": []}',
+    ],
+)
+def test_a_named_file_with_some_keys_of_a_definition_is_one(tmp_path: Path, data: bytes) -> None:
+    write(tmp_path, {"schemas/XRequest.json": data})
+    result = check("schemas/XRequest.json", cwd=tmp_path)
+    assert (result.code, {path for path, _ in rules(result)}) == (1, {"schemas/XRequest.json"})
+
+
+LARGE = b'{"name": "Large%d", "versions": "0+", "type": "int8", "about": "' + b"x" * 500 + b'"}'
+
+
+def test_a_large_definition_does_not_vanish(tmp_path: Path) -> None:
+    """The properties that tell it come after its fields, beyond what is read of it."""
+    fields = b", ".join(LARGE % number for number in range(2_500))
+    large = b'{"fields": [' + fields + b'], "name": "LargeData", "type": "data", "validVersions": "0"}'
+    unclear = b'{"rows": [' + fields + b'], "name": "UnclearData", "type": "data", "validVersions": "0"}'
+    assert len(large) > 1 << 20
+    write(tmp_path, CLEAN | {"LargeData.json": large, "UnclearData.json": unclear, "list.json": b"[1]," * 300_000})
+    result = check(".", cwd=tmp_path)
+    assert rules(result) == [("LargeData.json", "syntax/too-large")]
+    assert (
+        result.err
+        == "not checked, as only the first 1 MiB are read and have no definition: UnclearData.json, list.json\n"
+    )
+
+
 MEMORY = "/proc/self/mem"
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, and names of any bytes")
 
@@ -139,8 +188,6 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, a
         ("a\nb", "no such file or directory: a\\u000ab"),
         ("empty", "nothing to check: no message definition in empty"),
         ("others", "nothing to check: no message definition in others"),
-        ("package.json", "package.json is JSON, but not a message definition (it has no validVersions)"),
-        ("others/package.json", "others/package.json is JSON, but not a message definition (it has no validVersions)"),
         ("loop.json", "cannot read loop.json: it is a symbolic link"),
         ("dangling.json", "cannot read dangling.json: it is a symbolic link"),
         ("pipe.json", "cannot read pipe.json: it is not a file"),

@@ -116,7 +116,10 @@ def read_directories(
 ) -> dict[str, list[tuple[str, bytes]]]:
     """The paths and bytes of the definitions that a SET argument names, without siblings, by directory below it."""
     directories: dict[str, list[tuple[str, bytes]]] = {}
-    for files in open_sets([os.fspath(source)], keep, repository).sets:
+    sets, notes = open_sets([os.fspath(source)], keep, repository)
+    if notes and not sets:
+        raise NothingThereError(notes[0])
+    for files in sets:
         pairs = directories.setdefault(files.relative, [])
         pairs += [(file.path, file.data) for file in files.files if file.is_reported]
     return directories

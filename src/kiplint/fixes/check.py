@@ -31,9 +31,9 @@ from kiplint.fixes.fix import FixedSet, Fixes, fix_set
 from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.regressions import CheckedFiles, Files
 from kiplint.fixes.write import require_files
-from kiplint.sources.open import OpenedSets, open_sets
+from kiplint.sources.open import open_sets
 from kiplint.sources.repository import open_repository, work_tree_of
-from kiplint.sources.schema_files import NothingThereError, SchemaFiles
+from kiplint.sources.schema_files import NothingThereError, OpenedSets, SchemaFiles
 from kiplint.text.words import first_of, plural
 
 HEAD: Final = "HEAD"

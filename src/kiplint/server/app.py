@@ -68,8 +68,8 @@ def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDi
     contents: dict[str, bytes | None] = {
         path: data for path, data in documents.items() if configuration.keeps(path) and kind_of(data) != "other"
     }
-    schemas = with_siblings(directory, contents, configuration.keeps)
-    if schemas is None:
+    schemas, _ = with_siblings(directory, contents, configuration.keeps)
+    if not schemas.files:
         return CheckedDirectory()
     # A file with broken JSON may be no definition; it counts as one only beside definitions.
     schema_files, _ = definitions(schemas.files)

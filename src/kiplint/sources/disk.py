@@ -99,8 +99,10 @@ def _walk(top: str) -> list[str]:
     return paths
 
 
-def with_siblings(directory: str, contents: Mapping[str, bytes | None], includes: Includes) -> SchemaFiles | None:
-    """The set of named files of one directory, with the other definitions there as context; None if all are excluded.
+def with_siblings(
+    directory: str, contents: Mapping[str, bytes | None], includes: Includes
+) -> tuple[SchemaFiles, list[str]]:
+    """The set of named files of one directory, and the paths of those that are none, as `FileTree.named_files` has it.
 
     `contents` has the bytes of each named file by its path, or None to read them from disk. Raises SourceError.
     """

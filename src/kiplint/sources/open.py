@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
 
 from kiplint.sources.archive import ARCHIVES, open_archive
 from kiplint.sources.disk import STDIN, STDIN_PATH, directory_tree, read_stdin, with_siblings
@@ -17,16 +16,11 @@ from kiplint.sources.schema_files import (
     FileTree,
     Includes,
     NothingThereError,
+    OpenedSets,
     SchemaFiles,
     SourceError,
 )
-
-
-class OpenedSets(NamedTuple):
-    """The schema sets that names stand for, and notes on what was read, such as a name without definitions."""
-
-    sets: tuple[SchemaFiles, ...]
-    notes: tuple[str, ...] = ()
+from kiplint.text.words import first_of
 
 
 def open_sets(names: Iterable[str], includes: Includes, repository: Repository = HERE) -> OpenedSets:
@@ -34,20 +28,31 @@ def open_sets(names: Iterable[str], includes: Includes, repository: Repository =
 
     A name is a directory, a file (its siblings are its context), an archive, `ARCHIVE!/path`, `REV:path` as
     `git show` takes it, or `-`. A set that several names stand for is given once. `repository` is where revisions are
-    looked up. Raises SourceError for what cannot be read, and for a named file that is other JSON, and
-    NothingThereError where no name has definitions; a name without any beside others is a note.
+    looked up. A name without definitions, and a file that is JSON of another kind, is a note. Raises SourceError for
+    what cannot be read, and NothingThereError where no directory, archive or revision has definitions, and for
+    standard input of another kind.
     """
     trees, named_files = _resolve(names, includes, repository)
     sets: list[SchemaFiles] = []
-    notes = [note for tree in trees for note in tree.notes]
+    notes: list[str] = []
+    skipped_paths: list[str] = []
     missing = ""
     for tree in trees:
         try:
-            sets += tree.sets(includes)
+            opened = tree.sets(includes)
+            sets += opened.sets
+            notes += opened.notes
         except NothingThereError as error:
             missing = str(error)
             notes.append(missing)
-    sets += filter(None, (read(includes) for read in named_files))
+    for read in named_files:
+        schemas, other_paths = read(includes)
+        sets += [schemas] if schemas.files else []
+        skipped_paths += other_paths
+    if STDIN_PATH in skipped_paths:
+        raise NothingThereError(_skipped([STDIN_PATH]))
+    if skipped_paths:
+        notes.append(_skipped(skipped_paths))
     if missing and not sets:
         raise NothingThereError(missing)
     reported_paths: set[str] = set()
@@ -60,9 +65,16 @@ def open_sets(names: Iterable[str], includes: Includes, repository: Repository =
     return OpenedSets(tuple(different_sets), tuple(notes))
 
 
+def _skipped(paths: Sequence[str]) -> str:
+    """`package.json is JSON, but not a message definition (it has no validVersions)`, of any number of paths."""
+    if len(paths) == 1:
+        return f"{paths[0]} is JSON, but not a message definition (it has no validVersions)"
+    return f"{first_of(paths, 5)} are JSON, but not message definitions (they have no validVersions)"
+
+
 def _resolve(
     names: Iterable[str], includes: Includes, repository: Repository
-) -> tuple[list[FileTree], list[Callable[[Includes], SchemaFiles | None]]]:
+) -> tuple[list[FileTree], list[Callable[[Includes], tuple[SchemaFiles, list[str]]]]]:
     """The trees that names stand for; and for the named files of each directory, the function that reads their set."""
     trees: list[FileTree] = []
     files_by_directory: dict[str, dict[str, bytes | None]] = defaultdict(dict)

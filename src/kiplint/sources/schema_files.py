@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, Final, Literal
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Final, Literal, NamedTuple, NoReturn
 
 import msgspec
 
+from kiplint.limits import DEFINITION_BYTES
 from kiplint.text.decode import blank_comments
 from kiplint.text.show import printable
+from kiplint.text.words import first_of
 
 Kind = Literal["definition", "malformed", "other"]
 """`malformed` is what is meant to be a definition if others are in its directory."""
@@ -66,25 +69,74 @@ def kind_of(data: bytes) -> Kind:
     """What a file is.
 
     A definition is an object with the property `validVersions` or `flexibleVersions`, or with `apiKey` and `type`, or
-    broken JSON with these words. Malformed is all other text that is not JSON, an empty object, and an object that has
-    two properties of definitions and no type of another kind.
+    broken JSON with these words. Malformed is an empty object, an object that has two properties of definitions and no
+    type of another kind, broken JSON like that, and text that is no JSON at all. Of a file that is cut, one property
+    that only definitions have is enough, wherever it stands.
     """
-    if len(data) >= MAX_BYTES_READ:
-        beginning = blank_comments(data)
-        is_only_comment = not beginning.strip()  # anything could follow a comment that is so long
-        return "definition" if is_only_comment or _defines_message(_first_properties(beginning)) else "other"
+    if is_cut(data):
+        text = blank_comments(data)
+        if not text.strip():  # anything could follow a comment that is so long
+            return "definition"
+        values = _top_level_values(text)
+        if _defines_message(" ".join(values).encode(errors="replace")):
+            return "definition"
+        has_property = bool(PROPERTIES - {"name", "type"} & values.keys())
+        return "malformed" if has_property and values.get("type", "data") in MESSAGE_TYPES else "other"
     if _defines_message(_first_properties(data)):  # nearly all definitions show it before the first field
         return "definition"
     try:
         value = json.loads(blank_comments(data))
     except (ValueError, RecursionError):
-        return "definition" if _defines_message(data) else "malformed"
+        return "definition" if _defines_message(data) else _kind_of_broken(blank_comments(data))
     if not isinstance(value, dict):
         return "other"
     if _defines_message(" ".join(value).encode(errors="replace")):
         return "definition"
-    looks_like_definition = len(PROPERTIES & value.keys()) >= 2 and value.get("type", "data") in MESSAGE_TYPES
-    return "malformed" if looks_like_definition or not value else "other"
+    return "malformed" if _looks_like_definition(value) or not value else "other"
+
+
+def is_cut(data: bytes) -> bool:
+    """Whether a file has more than was read of it."""
+    return len(data) >= MAX_BYTES_READ
+
+
+def _kind_of_broken(text: bytes) -> Kind:
+    """What text is that is no JSON, such as a configuration with trailing commas: its top level decides."""
+    values = _top_level_values(text)
+    if not values:
+        return "other" if text.lstrip().startswith(b"[") else "malformed"
+    return "malformed" if _looks_like_definition(values) or values.keys() <= PROPERTIES else "other"
+
+
+def _looks_like_definition(values: Mapping[str, Any]) -> bool:
+    """Whether an object has two properties of definitions, and no type of another kind."""
+    return len(PROPERTIES & values.keys()) >= 2 and values.get("type", "data") in MESSAGE_TYPES
+
+
+_TOKEN: Final = re.compile(
+    rb"""(?x)
+    "((?:[^"\\\r\n]++|\\.)*+)"?+ (?: \s*+ : \s*+ (?: "((?:[^"\\\r\n]++|\\.)*+)"?+ )? )?
+    | [\[\]{}]"""
+)
+"""A string, which as a key comes with its value if that is a string, or a bracket."""
+
+
+def _top_level_values(text: bytes) -> dict[str, str]:
+    """The properties of the outermost object of a text without comments, which may be broken or cut.
+
+    The value of a property is its text if that is a string, else empty.
+    """
+    values: dict[str, str] = {}
+    depth = 0
+    for match in _TOKEN.finditer(text):
+        if match[0] in (b"{", b"["):
+            depth += 1
+        elif match[0] in (b"}", b"]"):
+            depth -= 1
+        elif depth == 1 and b":" in match[0]:
+            key, value = (group.decode(errors="replace") for group in match.groups(b""))
+            values[key] = value
+    return values
 
 
 def _defines_message(text: bytes) -> bool:
@@ -111,6 +163,13 @@ def definitions(files: Iterable[SchemaFile]) -> tuple[tuple[SchemaFile, ...], tu
     return definition_files, tuple(file.path for file, kind in kinds if kind == "other")
 
 
+class OpenedSets(NamedTuple):
+    """Schema sets, and notes on what was read, such as a name without definitions."""
+
+    sets: tuple[SchemaFiles, ...]
+    notes: tuple[str, ...] = ()
+
+
 class FileTree(msgspec.Struct, frozen=True):
     """The JSON files of a tree: a directory, a revision or an archive.
 
@@ -128,45 +187,56 @@ class FileTree(msgspec.Struct, frozen=True):
     links: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def sets(self, includes: Includes) -> Iterator[SchemaFiles]:
+    def sets(self, includes: Includes) -> OpenedSets:
         """One set for each folder with definitions, outer before inner; raises NothingThereError when there is none."""
         included_links = (link for link in sorted(self.links) if includes(self.include_prefix + link))
         links = tuple(printable(self.shown_prefix + link) for link in included_links)
-        unlisted_links = links
-        has_set = False
+        sets: list[SchemaFiles] = []
+        cut_paths: list[str] = []
         for folder in sorted(self.folders, key=lambda path: path.split("/")):
-            definition_files, left_out = definitions(self.files(folder, includes))
+            files = self.files(folder, includes)
+            definition_files, left_out = definitions(files)
+            cut_paths += (file.path for file in files if is_cut(file.data) and file not in definition_files)
             if definition_files:
-                directory = self.directory(folder)
-                yield SchemaFiles(directory, definition_files, relative=folder, left_out=left_out, links=unlisted_links)
-                has_set, unlisted_links = True, ()
-        if not has_set:
-            paths = [f"{folder}/{name}".lstrip("/") for folder, files in self.folders.items() for name in files]
-            has_excluded = not all(includes(self.include_prefix + path) for path in paths)
-            reason = " that is not excluded by the configuration" if has_excluded else ""
-            reason += "; links are not followed" if links else ""
-            raise NothingThereError(f"nothing to check: no message definition in {self.name}{reason}")
+                directory, listed_links = self.directory(folder), () if sets else links
+                sets.append(SchemaFiles(directory, definition_files, False, folder, left_out, listed_links))
+        if not sets:
+            self._fail_empty(includes, "; links are not followed" if links else "")
+        notes = list(self.notes)
+        if cut_paths:
+            size = DEFINITION_BYTES.figure
+            notes.append(
+                f"not checked, as only the first {size} are read and have no definition: {first_of(cut_paths, 3)}"
+            )
+        return OpenedSets(tuple(sets), tuple(notes))
 
-    def named_files(self, names: Collection[str], includes: Includes) -> SchemaFiles | None:
-        """The set of the named files of the root, with its other definitions as context; None if all are excluded.
+    def _fail_empty(self, includes: Includes, remark: str) -> NoReturn:
+        """Raise NothingThereError; `remark` ends its message."""
+        paths = [f"{folder}/{name}".lstrip("/") for folder, files in self.folders.items() for name in files]
+        has_excluded = not all(includes(self.include_prefix + path) for path in paths)
+        reason = " that is not excluded by the configuration" if has_excluded else ""
+        raise NothingThereError(f"nothing to check: no message definition in {self.name}{reason}{remark}")
 
-        Raises SourceError for a named file that is JSON of another kind.
+    def named_files(self, names: Collection[str], includes: Includes) -> tuple[SchemaFiles, list[str]]:
+        """The set of the named files of the root, with its other definitions as context, and the paths of others.
+
+        The others are JSON of another kind. The set has no file if no file that is named is a definition, or all are
+        excluded.
         """
         named_paths = {printable(self.shown_prefix + name) for name in names}
         files: list[SchemaFile] = []
         siblings: list[SchemaFile] = []
+        skipped_paths: list[str] = []
         for file in self.files("", includes):
             if file.path not in named_paths:
                 siblings.append(SchemaFile(file.path, file.data, is_reported=False))
             elif kind_of(file.data) == "other":
-                raise SourceError(f"{file.path} is JSON, but not a message definition (it has no validVersions)")
+                skipped_paths.append(file.path)
             else:
                 files.append(file)
-        if not files:
-            return None
-        context, _ = definitions(siblings)
+        context = definitions(siblings)[0] if files else ()
         all_files = tuple(sorted((*files, *context), key=lambda file: file.path))
-        return SchemaFiles(self.directory(""), all_files, single_file=len(all_files) == 1)
+        return SchemaFiles(self.directory(""), all_files, single_file=len(all_files) == 1), skipped_paths
 
     def files(self, folder: str, includes: Includes) -> list[SchemaFile]:
         """The files of a folder that are included."""
