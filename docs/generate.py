@@ -43,7 +43,7 @@ def pages() -> dict[Path, str]:
         "docs/index.md": _with("docs/index.md", packs=_in_docs(rules.overview()), commands=_in_docs(cli.overview())),
         "docs/guide/configuration.md": _with("docs/guide/configuration.md", keys=schemas.config_keys()),
         "docs/guide/ci.md": _with("docs/guide/ci.md", inputs=action.inputs(ACTION), outputs=action.outputs(ACTION)),
-        "docs/guide/pre-commit.md": _with("docs/guide/pre-commit.md", hooks=hooks.overview(), folders=hooks.folders()),
+        "docs/guide/pre-commit.md": _with("docs/guide/pre-commit.md", hooks=hooks.overview()),
     }
     return {ROOT / file: text for file, text in texts.items()}
 

@@ -70,18 +70,12 @@ def base(inputs: Mapping[str, str], event: Mapping[str, Any]) -> str:
         return there
 
 
-def is_here(path: str) -> bool:
-    """Whether a path is a directory or a definition of the work tree, which alone can be compared with a revision."""
-    outside = os.path.relpath(os.path.realpath(path)).startswith(os.pardir)
-    return not outside and (os.path.isdir(path) or (os.path.isfile(path) and path.endswith(".json")))
-
-
 def words(inputs: Mapping[str, str], event: Mapping[str, Any]) -> Iterator[str]:
     """The command line."""
     if inputs["rollout"] not in ROLLOUTS:
         raise ActionError(f"rollout: auto, always or never, not {inputs['rollout']}")
     paths = shlex.split(inputs["paths"]) or ["."]
-    yield f"--base={base(inputs, event) if all(map(is_here, paths)) else 'none'}"
+    yield f"--base={base(inputs, event)}"
     yield f"--rollout={inputs['rollout']}"
     yield from (f"--released={name}" for name in shlex.split(inputs["released"]))
     yield from (f"--{name}={inputs[name]}" for name in ("fail-on", "fail-on-breaks") if inputs[name])

@@ -6,20 +6,12 @@ from typing import NamedTuple
 
 from generator.markdown import code, prose, table
 
-FOLDERS = {
-    "resources/common/message": "Kafka's clients, raft, streams and coordinators, and their forks (AutoMQ, LinkedIn)",
-    "resources/common/metadata": "Kafka's metadata",
-    "resources/message": "Kafka's storage",
-    "protocol/schemata": "Redpanda",
-}
-"""Where definitions are: the last folders of their paths, and the projects that use them."""
-
-PATTERN = rf"(^|/)({'|'.join(FOLDERS)})/[^/]+\.json$"
-"""The files that are given to the check."""
+PATTERN = r"\.json$"
+"""The files that are given to the check, which skips those that are no definitions."""
 
 
 class Hook(NamedTuple):
-    """A hook. If it `takes_files`, it is given the definitions that a commit changes."""
+    """A hook. If it `takes_files`, it is given the JSON files that a commit changes."""
 
     id: str
     description: str
@@ -32,8 +24,7 @@ HOOKS = (
     Hook(
         "kiplint-review",
         "Report the new findings and breaking changes of a commit in Kafka message schemas.",
-        "kiplint review",
-        ("--base", "HEAD"),
+        "kiplint review --base hook",
         takes_files=False,
     ),
     Hook(
@@ -60,11 +51,6 @@ def overview() -> str:
     """The hooks as the guide lists them."""
     rows = ([code(hook.id), prose(hook.description), code(" ".join((hook.entry, *hook.args)))] for hook in HOOKS)
     return table(["hook", "what it does", "what it runs"], rows)
-
-
-def folders() -> str:
-    """The directories as the guide lists them."""
-    return table(["directory", "whose"], ([code(f"{folder}/"), prose(whose)] for folder, whose in FOLDERS.items()))
 
 
 def _hook(hook: Hook) -> str:

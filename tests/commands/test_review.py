@@ -12,7 +12,7 @@ import pytest
 
 from kiplint import review
 from kiplint.commands.review import ReviewDocument
-from kiplint.compat.base import find_base
+from kiplint.compat.base import Base, find_base
 from kiplint.engine.errors import UsageError
 from kiplint.sources.schema_files import SourceError
 from sources.support import git, make_repository, write
@@ -231,13 +231,13 @@ class TestBase:
         commit(checkout, {"README.md": b"Meanwhile."})
         git(checkout, "checkout", "-q", "topic")
         base = git(checkout, "rev-parse", "--short", "1.0.0")
-        assert find_base() == (base, f"compared with {base}, the merge base with trunk")
+        assert find_base() == Base(base, f"compared with {base}, the merge base with trunk")
         assert entries() == [("compat/layout-changed", "wire")]
 
     def test_a_branch_without_commits_of_its_own(self, checkout: Path) -> None:
         commit(checkout, things(OLD, SIZE))
         git(checkout, "checkout", "-q", "-b", "topic")
-        assert find_base()[1].endswith(", the merge base with trunk")
+        assert find_base().note.endswith(", the merge base with trunk")
         assert entries() == []
 
     def test_a_symbolic_name_is_resolved(self, checkout: Path) -> None:
@@ -245,12 +245,12 @@ class TestBase:
         git(checkout, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
         git(checkout, "checkout", "-q", "-b", "topic")
         commit(checkout, things(OLD, SIZE))
-        assert find_base()[1].endswith(", the merge base with origin/trunk")
+        assert find_base().note.endswith(", the merge base with origin/trunk")
 
     def test_the_commit_before_on_the_default_branch(self, checkout: Path) -> None:
-        assert find_base()[1].endswith(", the only commit")
+        assert find_base().note.endswith(", the only commit")
         commit(checkout, {"README.md": b"One more."})
-        assert find_base()[1].endswith(", the commit before HEAD")
+        assert find_base().note.endswith(", the commit before HEAD")
 
     def test_the_branch_of_a_pull_request(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         git(checkout, "checkout", "-q", "-b", "topic")
@@ -258,13 +258,34 @@ class TestBase:
         git(checkout, "checkout", "-q", "--detach", "trunk")
         git(checkout, "merge", "-q", "--no-ff", "-m", "merge", "topic")
         monkeypatch.setenv("GITHUB_SHA", git(checkout, "rev-parse", "HEAD"))
-        assert find_base()[1].endswith(", the target branch of the pull request")
+        assert find_base().note.endswith(", the target branch of the pull request")
         git(checkout.parent, "clone", "-q", "--depth=1", f"file://{checkout}", "shallow")
         monkeypatch.chdir(checkout.parent / "shallow")
         with pytest.raises(
             UsageError, match=r"^the clone lacks the target branch .* git fetch --depth=1 origin [0-9a-f]{40};"
         ):
             find_base()
+
+    def test_a_rebase_makes_a_commit_on_head(self, checkout: Path) -> None:
+        git(checkout, "checkout", "-q", "-b", "topic")
+        commit(checkout, things(OLD, SIZE))
+        commit(checkout, {"README.md": b"Ours."})
+        git(checkout, "checkout", "-q", "trunk")
+        commit(checkout, {"README.md": b"Theirs."})
+        git(checkout, "checkout", "-q", "topic")
+        assert entries() == [("compat/layout-changed", "wire")]
+        assert git(checkout, "rebase", "trunk", fails=True)
+        assert find_base() == Base("HEAD", "compared with HEAD, to which a rebase or a cherry-pick adds a commit")
+        assert entries() == []
+
+    def test_a_cherry_pick_makes_a_commit_on_head(self, checkout: Path) -> None:
+        git(checkout, "checkout", "-q", "-b", "topic")
+        commit(checkout, things(OLD, SIZE) | {"README.md": b"Ours."})
+        git(checkout, "checkout", "-q", "-b", "other", "trunk")
+        commit(checkout, {"README.md": b"Theirs."})
+        assert git(checkout, "cherry-pick", "topic", fails=True)
+        assert find_base().revision == "HEAD"
+        assert entries() == [("compat/layout-changed", "wire")]
 
     def test_mistakes(self, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(SourceError, match="no such revision: nowhere"):
@@ -396,3 +417,95 @@ def test_the_command(checkout: Path) -> None:
     assert kiplint("review", "1.0.0", cwd=checkout).err == (
         "error: no such file or directory: 1.0.0; to compare with a revision, use --base REV\n"
     )
+
+
+class TestMerge:
+    """A fork merges its upstream: of the merge counts what neither side has."""
+
+    OURS = field("Fork", "int16", about="The fork's.")
+
+    @pytest.fixture
+    def fork(self, checkout: Path) -> Path:
+        """On `trunk`, which has a field of the fork in a released version; `upstream` has another message broken."""
+        write(checkout, {name.replace("Thing", "Other"): data for name, data in others().items()})
+        commit(checkout, {})
+        git(checkout, "tag", "-f", "1.0.0")
+        git(checkout, "checkout", "-q", "-b", "upstream")
+        commit(
+            checkout,
+            others(SIZE)
+            | {"schemas/BadRequest.json": definition_of("Request", field("Bad", "int3"), name="Bad", key=9)},
+        )
+        git(checkout, "checkout", "-q", "trunk")
+        commit(checkout, things(OLD, self.OURS))
+        git(checkout, "merge", "-q", "--no-commit", "upstream")
+        return checkout
+
+    def test_in_progress(self, fork: Path) -> None:
+        upstream = git(fork, "rev-parse", "--short", "upstream")
+        assert find_base() == Base("HEAD", f"compared with both sides of the merge, HEAD and {upstream}", (upstream,))
+        for base in (None, "HEAD", "hook"):
+            assert entries(base=base) == []
+        write(fork, others(SIZE, SIZE | {"name": "Third"}))
+        assert entries() == [("compat/layout-changed", "wire")]
+        assert entries(base="1.0.0") != entries()
+
+    def test_as_head(self, fork: Path) -> None:
+        git(fork, "commit", "-q", "-m", "merge")
+        assert entries() == []
+        assert find_base().merged
+        assert [rule for rule, _ in entries(base="HEAD~1")] != []  # an explicit base is one side
+
+    def test_a_mix_of_fields_is_a_layout_that_neither_side_has(self, fork: Path) -> None:
+        git(fork, "commit", "-q", "-m", "merge")
+        git(fork, "checkout", "-q", "-b", "topic", "upstream")
+        commit(fork, things(OLD, SIZE))
+        git(fork, "checkout", "-q", "trunk")
+        assert git(fork, "merge", "-q", "topic", fails=True)
+        commit(fork, things(OLD, self.OURS, SIZE))
+        assert entries() == [("compat/layout-changed", "wire")]
+
+    def test_upstream_s_configuration_is_no_change_of_the_merge(self, fork: Path) -> None:
+        git(fork, "merge", "--abort")
+        git(fork, "checkout", "-q", "upstream")
+        commit(fork, {"kiplint.toml": b'fail-on = "warning"'})
+        git(fork, "checkout", "-q", "trunk")
+        git(fork, "merge", "-q", "--no-commit", "upstream")
+        assert entries() == []
+        write(fork, {"kiplint.toml": b'fail-on = "never"'})
+        assert entries() == [("review/configuration-changed", "none")]
+
+
+def others(*fields: dict[str, Any]) -> dict[str, bytes]:
+    """A second request and response; the response has more fields."""
+    return {
+        "schemas/OtherRequest.json": definition_of("Request", name="Other", key=2),
+        "schemas/OtherResponse.json": definition_of("Response", *fields, name="Other", key=2),
+    }
+
+
+def test_a_sparse_checkout_changes_no_configuration(checkout: Path) -> None:
+    generator = "generator/src/main/java/org/apache/kafka/message/EntityType.java"
+    commit(checkout, {generator: b'enum EntityType { @JsonProperty("thing") THING(null); }'})
+    git(checkout, "sparse-checkout", "set", "schemas")
+    assert not (checkout / generator).exists()
+    assert entries(base="HEAD") == []
+    git(checkout, "sparse-checkout", "disable")
+    (checkout / generator).unlink()
+    assert entries(base="HEAD") == [("review/configuration-changed", "none")]
+
+
+@pytest.mark.parametrize("target", ["real", "../outside"])
+@pytest.mark.parametrize("path", ["schemas", "schemas/ThingResponse.json", "schemas/."])
+def test_a_link_does_not_choose_what_is_compared(checkout: Path, target: str, path: str) -> None:
+    """`git mv schemas real; ln -s clean schemas` would compare nothing."""
+    git(checkout, "mv", "schemas", "real")
+    write(checkout.parent / "outside", {name.partition("/")[2]: data for name, data in things().items()})
+    (checkout / "schemas").symlink_to(target)
+    result = kiplint("review", path, cwd=checkout)
+    assert (result.code, result.out) == (2, "")
+    problem = (
+        "leads through the symbolic link schemas, so it cannot be compared; --base none checks it without comparing"
+    )
+    assert result.err == f"error: {path} {problem}\n"
+    assert kiplint("review", path, "--base", "none", cwd=checkout).code != 2

@@ -14,6 +14,8 @@ from kiplint.engine.config import configure
 from tools import complaint, definition, field
 from tools import kiplint as run
 
+REMEDY = "if the clone lacks its tags, run `git fetch --tags`"
+
 
 def find_releases(names: list[str]) -> Releases:
     """The releases of these names."""
@@ -134,9 +136,11 @@ def test_every_command_takes_the_configuration_else_the_tags_else_the_base(repos
         ("rollout", "HEAD~1:", "."),
     )
     for command in commands:
-        assert notes(repository, *command) == "HEAD~1, because there are no release tags"
+        assert notes(repository, *command) == f"HEAD~1, because there are no release tags; {REMEDY}"
     shell(repository, "git tag 4.1.0-rc1", "git tag latest")
-    assert {notes(repository, *command) for command in commands} == {"HEAD~1, because there are no release tags"}
+    assert {notes(repository, *command) for command in commands} == {
+        f"HEAD~1, because there are no release tags; {REMEDY}"
+    }
     shell(repository, "git tag 4.1.0", "git tag v4.2.0 HEAD~1")
     assert {notes(repository, *command) for command in commands} == {"2 releases (v4.2.0, 4.1.0)"}
     for command in commands:

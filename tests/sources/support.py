@@ -57,13 +57,13 @@ def write(directory: Path, files: Mapping[str, bytes]) -> Path:
     return directory
 
 
-def git(where: Path, *command: str, stdin: bytes = b"") -> str:
-    """What git prints, run in a directory, apart from all configuration of the user's."""
+def git(where: Path, *command: str, stdin: bytes = b"", fails: bool = False) -> str:
+    """What git prints, run in a directory, apart from all configuration of the user's; `fails` if it has to."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env |= {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in IDENTITY.items()}
     env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
     process = subprocess.run(["git", *command], cwd=where, env=env, input=stdin, capture_output=True, check=False)
-    assert process.returncode == 0, process.stderr
+    assert (process.returncode != 0) is fails, process.stderr
     return process.stdout.decode("utf-8", "surrogateescape").strip()
 
 

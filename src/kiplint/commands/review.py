@@ -34,10 +34,11 @@ from kiplint.compat.base import (
     changed_configuration,
     find_base,
     path_in_revision,
+    require_comparable,
 )
 from kiplint.compat.causes import Entry, Origin, entries_of
 from kiplint.compat.change import ChangeFinding
-from kiplint.compat.classify import BREAKS, GRAVE, breaks_of_counts
+from kiplint.compat.classify import BREAKS, GRAVE, breaks_of_counts, changes_in_both
 from kiplint.compat.diff import Diff, breaks_of, compare
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, in_words, rollout_of_trees, rollout_rules
@@ -78,7 +79,7 @@ BaseOption = Annotated[
     str | None,
     typer.Option(
         metavar="BASE",
-        help="The revision to compare with, or none.",
+        help="The revision to compare with; none for no comparison; hook for what a commit hook has to review.",
         show_default="the merge base with the default branch; on the default branch, the previous commit",
     ),
 ]
@@ -267,7 +268,10 @@ def run(options: ReviewOptions) -> ReviewResult:
     """Review the work tree; raises the errors of `review`."""
     failing_breaks = breaks_of(options.fail_on_breaks)
     names = _names(options.paths)
-    revision, base_note = find_base(options.base)
+    found_base = find_base(options.base)
+    revision, merged = found_base.revision, found_base.merged
+    if revision:
+        require_comparable(names, HERE.top)
     base_files = RevisionFiles(revision) if revision and not HERE.is_unborn(revision) else None
     configuration = configure(names[0], options, base_files if base_files and not options.trust_head else DISK)
     rules = configuration.rules()
@@ -275,16 +279,18 @@ def run(options: ReviewOptions) -> ReviewResult:
     head_configuration = _head_configuration(names[0], options, configuration) if base_files else configuration
 
     check_options = CheckOptions(sets=names, base=revision or None, fix=options.fix)
-    check = check_sets(check_options, configuration, strict=True)
+    check = check_sets(check_options, configuration, strict=True, merged=merged)
     released = [os.fspath(name) for name in options.released]
     accept = head_configuration.config.accept  # entries count as their author wrote them; all else is the base's
     comparison = _compare(names, revision, released, configuration, accept)  # after the fixes
+    for commit in merged:
+        comparison = _of_merge(comparison, _compare(names, commit, released, configuration, accept))
     rows = _rollout(comparison, configuration, options.rollout)
-    configuration_findings = changed_configuration(base_files, [*names, *comparison.new_sources], options.trust_head)
+    paths = [*names, *comparison.new_sources]
     findings_by_origin: dict[Origin, Iterable[Finding]] = {
         "check": (
             *check.findings,
-            *configuration_findings,
+            *changed_configuration(base_files, merged, paths, options.trust_head),
             *comparison.comments,
             *_suppressions(comparison, rules),
             *added_entries(configuration, head_configuration, comparison.accepted),
@@ -303,7 +309,7 @@ def run(options: ReviewOptions) -> ReviewResult:
         sets=(*names, f"{revision}:") if revision else names,
         rules=rules_by_id,
         paths=check.paths,
-        notes=(*([base_note] if base_note else []), *comparison.notes, *check.notes),
+        notes=(*([found_base.note] if found_base.note else []), *comparison.notes, *check.notes),
         left_out=check.left_out,
         harmless=("info",),
         whole=options.whole,
@@ -424,6 +430,17 @@ def _compare(
         comments=[finding for diff in diffs for finding in diff.comments],
         releases=releases,
         notes=[*notes, *(note for diff in diffs for note in diff.notes)] if len(diffs) == 1 else notes,
+    )
+
+
+def _of_merge(comparison: Comparison, other: Comparison) -> Comparison:
+    """What a merge brings: of the comparison with HEAD, what the one with the `other` side has, too."""
+    changes = [*other.changes, *other.accepted]  # a comment that HEAD has accepts nothing of the merge
+    comments = {finding.fingerprint for finding in other.comments}
+    return comparison._replace(
+        changes=changes_in_both(comparison.changes, changes),
+        accepted=changes_in_both(comparison.accepted, changes),
+        comments=[finding for finding in comparison.comments if finding.fingerprint in comments],
     )
 
 

@@ -6,9 +6,9 @@ import errno
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -23,9 +23,12 @@ from kiplint.sources.disk import show_path
 from kiplint.sources.repository import HERE, LINK, SUBMODULE, Repository, TreeEntry
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.files import DISK, Disk
+from kiplint.text.words import join_words
 
 NAME_BASE: Final = "; name one with --base REV, or use --base none to check without comparing"
 COMMIT: Final = re.compile("[0-9a-f]{40,}")
+HOOK: Final = "hook"
+"""The value of --base for a commit hook."""
 MAIN_BRANCHES: Final = ("trunk", "main", "master")
 
 CONFIGURATION_CHANGED: Final = Rule(
@@ -48,27 +51,64 @@ def all_rules() -> list[Rule]:
     return [*configure().all_rules(), CONFIGURATION_CHANGED]
 
 
-def find_base(base: str | None = None, repository: Repository = HERE) -> tuple[str, str]:
-    """The revision that the work tree is compared with, and a note such as `compared with 1a2b3c4, the only commit`.
+class Base(NamedTuple):
+    """What the work tree is compared with."""
 
-    `base` is the value of --base. If it names the revision, the note is empty; for `none` both are. Raises UsageError
-    and SourceError.
+    revision: str
+    """The revision; empty where nothing is compared."""
+    note: str = ""
+    """Why it is this one, such as `compared with 1a2b3c4, the only commit`; empty where the user has named it."""
+    merged: tuple[str, ...] = ()
+    """The commits that a merge brings in: what one of them has is not of the change."""
+
+
+def find_base(base: str | None = None, repository: Repository = HERE) -> Base:
+    """The base for the value of --base, which may be `none` or `hook`. Raises UsageError and SourceError.
+
+    A commit in the making goes before the branch: of a merge it brings what neither side has, and in a rebase or a
+    cherry-pick what HEAD lacks.
     """
     if base == "none":
-        return "", ""
+        return Base("")
     if not repository.top:
         raise UsageError(f"the working directory is not in a git repository, so there is no base{NAME_BASE}")
-    if base:
-        if not repository.is_revision(base) and not repository.is_unborn(base):
+    if base not in (None, HOOK, "HEAD"):
+        if not repository.is_revision(base):
             raise SourceError(f"no such revision: {base}")
-        return _short(base, repository) if COMMIT.fullmatch(base) else base, ""
+        return Base(_short(base, repository) if COMMIT.fullmatch(base) else base)
     if repository.is_unborn("HEAD"):
-        return "HEAD", "compared with HEAD, which has no commit yet"
-    commit, reason = _usual_base(repository)
-    if not repository.is_revision(commit):
-        raise UsageError(f"the clone lacks {reason}; git fetch --depth=1 origin {commit}{NAME_BASE}")
-    short_id = _short(commit, repository)
-    return short_id, f"compared with {short_id}, {reason}"
+        return Base("HEAD", "" if base == "HEAD" else "compared with HEAD, which has no commit yet")
+    if base == HOOK and os.environ.get("PRE_COMMIT_FROM_REF") and os.environ.get("PRE_COMMIT_TO_REF"):
+        return _base_of_range(os.environ["PRE_COMMIT_FROM_REF"], os.environ["PRE_COMMIT_TO_REF"], repository)
+    if repository.find("MERGE_HEAD^{commit}"):
+        merged = _short("MERGE_HEAD", repository)
+        return Base("HEAD", f"compared with both sides of the merge, HEAD and {merged}", (merged,))
+    if base == "HEAD":
+        return Base("HEAD")
+    if _is_in_sequence(repository):
+        return Base("HEAD", "compared with HEAD, to which a rebase or a cherry-pick adds a commit")
+    if base == HOOK and repository.run("diff-index", "--cached", "--name-only", "-z", "HEAD", "--"):
+        return Base("HEAD", "compared with HEAD, as files are staged")
+    return _usual_base(repository)
+
+
+def _base_of_range(first: str, last: str, repository: Repository) -> Base:
+    """The base of the commits between two refs, which pre-commit takes from its options or from a push."""
+    for name in (first, last):
+        if not repository.is_revision(name):
+            raise UsageError(f"the clone lacks {name}, to which pre-commit compares; fetch it{NAME_BASE}")
+    merge_base = repository.merge_base(first, last)
+    if not merge_base:
+        raise UsageError(f"{first} and {last} have no common commit in this clone; git fetch --unshallow{NAME_BASE}")
+    commit = _short(merge_base, repository)
+    return Base(commit, f"compared with {commit}, where {last} left {first}")
+
+
+def _is_in_sequence(repository: Repository) -> bool:
+    """Whether git is in the middle of a rebase, a cherry-pick or a revert."""
+    folders = repository.run("rev-parse", "--git-path", "rebase-merge", "--git-path", "rebase-apply").splitlines()
+    refs = ("CHERRY_PICK_HEAD", "REVERT_HEAD")
+    return any(map(os.path.isdir, folders)) or any(repository.find(f"{ref}^{{commit}}") for ref in refs)
 
 
 def _short(revision: str, repository: Repository) -> str:
@@ -76,19 +116,38 @@ def _short(revision: str, repository: Repository) -> str:
     return repository.run("rev-parse", "--short", revision).strip()
 
 
-def _usual_base(repository: Repository) -> tuple[str, str]:
-    """The commit that a change is compared with by default, and what it is, such as `the commit before HEAD`.
+def _usual_base(repository: Repository) -> Base:
+    """The base of what is committed: where the branch left its target, or the commit before HEAD.
 
-    It is the one that a pull request is merged into, else where the current branch left the branch that it is to go
-    into, else the one before HEAD.
+    Where that is the first side of a merge which HEAD is, what the other sides have is not of the change.
     """
-    git = repository.run
-    head, current_branch = git("rev-parse", "HEAD").strip(), git("rev-parse", "--abbrev-ref", "HEAD").strip()
     # The text of the commit names its parents in a shallow clone, too.
-    headers, _, _ = git("cat-file", "commit", head).partition("\n\n")
+    headers, _, _ = repository.run("cat-file", "commit", "HEAD").partition("\n\n")
     parents = re.findall(r"(?m)^parent (\w+)$", headers)
-    if len(parents) > 1 and head == os.environ.get("GITHUB_SHA"):  # the merge that GitHub makes of a pull request
-        return parents[0], "the target branch of the pull request"
+    is_of_request = len(parents) > 1 and _is_merge_of_request(repository)
+    if is_of_request:
+        commit, reason = parents[0], "the target branch of the pull request"
+    else:
+        commit, reason = _where_branch_left(parents, repository)
+    if not repository.is_revision(commit):
+        raise UsageError(f"the clone lacks {reason}; git fetch --depth=1 origin {commit}{NAME_BASE}")
+    short_id = _short(commit, repository)
+    note = f"compared with {short_id}, {reason}"
+    if is_of_request or len(parents) < 2 or commit != parents[0]:
+        return Base(short_id, note)
+    merged = tuple(_short(parent, repository) for parent in parents[1:] if repository.is_revision(parent))
+    return Base(short_id, f"{note}; what the merged {join_words(merged)} has is not reported", merged)
+
+
+def _is_merge_of_request(repository: Repository) -> bool:
+    """Whether HEAD is the merge that GitHub makes of a pull request, and not one that somebody pushed."""
+    is_of_run = repository.run("rev-parse", "HEAD").strip() == os.environ.get("GITHUB_SHA")
+    return is_of_run and os.environ.get("GITHUB_EVENT_NAME") != "push"
+
+
+def _where_branch_left(parents: Sequence[str], repository: Repository) -> tuple[str, str]:
+    """The commit where the current branch left the one that it is to go into, else the one before HEAD; with words."""
+    head, current_branch = repository.run("rev-parse", "HEAD", "--abbrev-ref", "HEAD").split()
     for target_branch in _target_branches(repository):
         merge_base = repository.merge_base("HEAD", target_branch)
         if not merge_base:
@@ -112,6 +171,25 @@ def _target_branches(repository: Repository) -> Iterator[str]:
     for branch in dict.fromkeys([*ci_branches, *remote_branches, *MAIN_BRANCHES]):
         if repository.is_revision(branch):
             yield repository.run("rev-parse", "--abbrev-ref", branch).strip() or branch
+
+
+def require_comparable(names: Iterable[str], top: str) -> None:
+    """Raise UsageError for a path that is not a directory or a definition of the work tree itself.
+
+    A change may turn a directory into a link, and so choose what it is compared with; or into a file or an archive.
+    """
+    top = os.path.realpath(top)
+    for name in names:
+        is_json = os.path.isfile(name) and name.endswith(".json")
+        path = os.path.abspath(name)
+        problem = "" if is_json or os.path.isdir(name) else "is neither a directory nor a JSON file"
+        while not problem and os.path.dirname(path) != path:
+            parent = os.path.realpath(os.path.dirname(path))
+            if os.path.islink(path) and os.path.join(parent, "").startswith(os.path.join(top, "")):
+                problem = f"leads through the symbolic link {show_path(path)}"
+            path = os.path.dirname(path)
+        if problem:
+            raise UsageError(f"{name} {problem}, so it cannot be compared; --base none checks it without comparing")
 
 
 def path_in_revision(name: str, revision: str, repository: Repository = HERE) -> str:
@@ -166,6 +244,15 @@ class RevisionFiles(Disk):
         """The absolute path; links outside of the work tree are resolved."""
         return os.path.abspath(path) if self._is_inside(path) else super().real_path(path)
 
+    def is_left_out(self, path: str) -> bool:
+        """Whether a sparse checkout leaves out a file that the index has as the revision has it."""
+        entry = self._entries.get(path)
+        if entry is None or os.path.lexists(path):
+            return False
+        place = os.path.relpath(path, self.top).replace(os.sep, "/")
+        output = self._repository.run("ls-files", "-t", "--stage", "-z", "--", f":(top,literal){place}")
+        return output.startswith("S ") and entry.id in output.split(" ")  # `S`: the work tree skips it
+
     def _is_inside(self, path: str) -> bool:
         """Whether a path is that of the work tree, or of something in it."""
         return os.path.join(os.path.abspath(path), "").startswith(self.top)
@@ -178,18 +265,23 @@ class RevisionFiles(Disk):
         return {self.top + entry.path.replace("/", os.sep): entry for entry in entries if entry.mode != SUBMODULE}
 
 
-def changed_configuration(base: RevisionFiles | None, paths: Iterable[str], trusts_head: bool) -> Iterator[Finding]:
+def changed_configuration(
+    base: RevisionFiles | None, merged: Iterable[str], paths: Iterable[str], trusts_head: bool
+) -> Iterator[Finding]:
     """A finding for each file that decides what is checked, and that is not the same in the base and the work tree.
 
     These are the configurations in the directories above the paths, and what `base` has read: its own configuration,
-    with the packs and the baseline that it names. Without a base there is no finding.
+    with the packs and the baseline that it names. A file that a sparse checkout leaves out is not changed, nor is one
+    that a `merged` commit has like that. Without a base there is no finding.
     """
     if base is None:
         return
     directories = {directory for path in paths for directory in _directories_up(os.path.abspath(path), base.top)}
+    sides = [RevisionFiles(commit) for commit in merged]
     configurations = [os.path.join(directory, name) for directory in sorted(directories) for name in FILES]
     for path in dict.fromkeys([*base.read_paths, *configurations]):
-        if _content(path, base) == _content(path, DISK):
+        content = _content(path, DISK)
+        if any(_content(path, files) == content for files in (base, *sides)) or base.is_left_out(path):
             continue
         effect = "which this review trusts" if trusts_head else f"so this review uses those of {base.revision}"
         message = f"the change sets values that differ from those of {base.revision}, {effect}"

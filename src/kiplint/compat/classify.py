@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -25,6 +25,7 @@ from kiplint.model.message import Message
 from kiplint.text.lines import decode_text
 from kiplint.text.tree import Locator
 from kiplint.text.words import join_words
+from kiplint.versions import NONE, VersionRange
 
 GRAVE = ("wire", "storage")
 """Breaks that example bytes can prove."""
@@ -74,6 +75,33 @@ def classify(
         findings.append((change, finding))
     order = attrgetter("path", "line", "column", "rule", "field", "versions")
     return sorted(findings, key=lambda pair: order(pair[1]))
+
+
+def changes_in_both(changes: Sequence[ChangeFinding], others: Iterable[ChangeFinding]) -> list[ChangeFinding]:
+    """Those of the first changes that a comparison of the same head with another base has, too.
+
+    Breaks of bytes in a version also count where the other comparison has none of them, but others in that version: if
+    a merge mixes the fields of its two sides, neither side has the layout, and each misses other fields.
+    """
+    other_fingerprints: set[str] = set()
+    other_versions: defaultdict[tuple[str, str, str], VersionRange] = defaultdict(lambda: NONE)
+    for change in others:
+        other_fingerprints.add(change.fingerprint)
+        other_versions[_broken_layout(change)] |= VersionRange.parse(change.versions or "none")
+    common_changes = [change for change in changes if change.fingerprint in other_fingerprints]
+    common_layouts = {*map(_broken_layout, common_changes)}
+
+    def is_mixed(change: ChangeFinding) -> bool:
+        layout = _broken_layout(change)
+        is_new = change.breaks in GRAVE and layout not in common_layouts
+        return is_new and bool(VersionRange.parse(change.versions or "none") & other_versions[layout])
+
+    return [change for change in changes if change.fingerprint in other_fingerprints or is_mixed(change)]
+
+
+def _broken_layout(change: ChangeFinding) -> tuple[str, str, str]:
+    """The rule and the message of a change."""
+    return change.rule, change.message_type, change.message_name
 
 
 def breaks_of_counts(counts: Mapping[str, int]) -> str:

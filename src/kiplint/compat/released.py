@@ -273,7 +273,10 @@ def releases_note(releases: Releases | None, base: StrPath) -> tuple[str, ...]:
     if releases:
         names = f"{plural(len(releases.names), 'release')} ({first_of(releases.names, 5)})"
         return (f"released: the versions in {names}",)
-    return (f"released: the versions in {revision}, because there are no release tags",) if revision else ()
+    if not revision:
+        return ()
+    remedy = "if the clone lacks its tags, run `git fetch --tags`"
+    return (f"released: the versions in {revision}, because there are no release tags; {remedy}",)
 
 
 def _revision(base: StrPath) -> str:

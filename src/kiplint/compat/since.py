@@ -26,17 +26,24 @@ class BaseState(NamedTuple):
     """The base: how often it has each finding, by fingerprint, and its files by path in the repository.
 
     `top` is the top of the work tree. `messages` has the fingerprint and the message of each finding if a finding that
-    is equal in both is not new even on a changed line (`strict`); else it is None.
+    is equal in both is not new even on a changed line (`strict`); else it is None. `merged_files` has the files of each
+    commit that a merge brings in: what one of them has is not new either.
     """
 
     counts: Mapping[str, int]
     files: Mapping[str, bytes]
     top: str
     messages: frozenset[tuple[str, str]] | None = None
+    merged_files: tuple[Mapping[str, bytes], ...] = ()
 
     def has(self, path: str, data: bytes) -> bool:
         """Whether the base has a file of the work tree with these bytes."""
-        return self.files.get(_path_below(self.top, path)) == data
+        return data in self.contents(path)
+
+    def contents(self, path: str) -> list[bytes]:
+        """The bytes of a file of the work tree in the base, and in each commit that a merge brings in."""
+        path = _path_below(self.top, path)
+        return [files[path] for files in (self.files, *self.merged_files) if path in files]
 
     def at(self, directory: str) -> SchemaSet | None:
         """The set of a directory of the work tree, None if the base has none."""
@@ -81,15 +88,27 @@ def read_base(
     return BaseState(counts, files_by_path, top, frozenset(messages) if strict else None)
 
 
+def join_bases(first: BaseState, merged: Iterable[BaseState]) -> BaseState:
+    """The base of a merge: what HEAD or a commit that the merge brings in has is not new."""
+    states = [first, *merged]
+    counts: Counter[str] = Counter()
+    for state in states:
+        counts |= Counter(state.counts)  # a finding that each side has once is one finding
+    messages = frozenset[tuple[str, str]]().union(*(state.messages or () for state in states))
+    return first._replace(
+        counts=counts,
+        messages=None if first.messages is None else messages,
+        merged_files=tuple(state.files for state in states[1:]),
+    )
+
+
 def new_since(findings: Sequence[Finding], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
     """The findings that the base does not have as often, or that are on a line that the base's file does not have.
 
     `sources` are the files of the work tree by path. With `base.messages` a finding that the base has with the same
     message does not count as new just because its line changed.
     """
-    changed_lines = cache(
-        lambda path: _changed_lines(sources.get(path, b""), base.files.get(_path_below(base.top, path)))
-    )
+    changed_lines = cache(lambda path: _changed_lines(sources.get(path, b""), base.contents(path)))
     new_findings = []
     for finding, is_in_base in zip(findings, are_among(findings, base.counts), strict=True):
         has_old_message = base.messages is not None and (finding.fingerprint, finding.message) in base.messages
@@ -98,9 +117,9 @@ def new_since(findings: Sequence[Finding], sources: Mapping[str, bytes], base: B
     return tuple(new_findings)
 
 
-def _changed_lines(data: bytes, old: bytes | None) -> set[int]:
-    """The numbers of the lines that the base's file does not have; all without such a file."""
-    old_lines = set(_lines(old)) if old is not None else set()
+def _changed_lines(data: bytes, old_contents: Iterable[bytes]) -> set[int]:
+    """The numbers of the lines that none of the base's files has."""
+    old_lines = {line for old in old_contents for line in _lines(old)}
     return {number for number, line in enumerate(_lines(data), 1) if line not in old_lines}
 
 

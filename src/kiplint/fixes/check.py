@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.compat.released import Releases, releases_note, releases_of, releases_or_base
-from kiplint.compat.since import BaseState, new_since, read_base
+from kiplint.compat.since import BaseState, join_bases, new_since, read_base
 from kiplint.engine.baseline import (
     BaselineFile,
     BaselineResult,
@@ -103,6 +103,7 @@ class _Run(msgspec.Struct, frozen=True, dict=True):
     configuration: Configuration
     rules: RuleSet
     strict: bool
+    merged: tuple[str, ...]
 
     @cached_property
     def other_rules(self) -> RuleSet:
@@ -126,14 +127,16 @@ class _Inputs(NamedTuple):
         return [file.path for schemas in self.sets for file in schemas.files if file.is_reported]
 
 
-def check_sets(options: CheckOptions, configuration: Configuration, *, strict: bool = False) -> CheckOutcome:
+def check_sets(
+    options: CheckOptions, configuration: Configuration, *, strict: bool = False, merged: tuple[str, ...] = ()
+) -> CheckOutcome:
     """Read the sets, check or fix them, and leave out the findings that are not new.
 
-    With `strict`, `base` leaves out a finding that the base has too, even if its line was changed. Raises
-    UsageError for mistakes in the arguments and for files that cannot be written, and SourceError for files that cannot
-    be opened.
+    With `strict`, `base` leaves out a finding that the base has too, even if its line was changed. `merged`
+    are the commits that a merge brings in: what they have is left out as well. Raises UsageError for mistakes in the
+    arguments and for files that cannot be written, and SourceError for files that cannot be opened.
     """
-    run = _Run(options, configuration, configuration.rules(), strict)
+    run = _Run(options, configuration, configuration.rules(), strict, merged)
     inputs = _read(run)
     results = [_check(run, inputs.base, schemas) for schemas in inputs.sets]
     fixes = None
@@ -151,7 +154,8 @@ def _read(run: _Run) -> _Inputs:
     keeps, revision = run.configuration.keeps, run.options.base
     base = None
     if revision is not None:
-        base = read_base(revision, run.options.names, keeps, run.rules, strict=run.strict)
+        read = partial(read_base, names=run.options.names, keeps=keeps, rules=run.rules, strict=run.strict)
+        base = join_bases(read(revision), map(read, run.merged))
     opened = OpenedSets(())
     try:
         opened = open_sets(run.options.names, keeps, open_repository(run.options.repository))
