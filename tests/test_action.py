@@ -385,6 +385,30 @@ def test_a_merge_is_compared_with_its_first_parent(workspace: Path, monkeypatch:
         assert action_run.base({"base": ""}, {"pull_request": {"base": {"sha": old}}}) == expected
 
 
+@pytest.mark.parametrize("target", ["real", "../clean"])
+@pytest.mark.parametrize("paths", ["schemas", "real schemas"])
+def test_a_pull_request_cannot_choose_what_it_is_compared_with(workspace: Path, paths: str, target: str) -> None:
+    """A directory that becomes a link, leads outside or is gone is an error, whatever the head configures."""
+    git(workspace, "mv", "schemas", "real")
+    (workspace / "schemas").symlink_to(target)
+    write(workspace.parent / "clean", thing())
+    change(workspace, {"kiplint.toml": b'select = ["tags/gap"]'})
+    outcome = pull_request(workspace, paths=paths)
+    problem = "schemas leads through the symbolic link schemas, so it cannot be compared"
+    assert outcome.annotations[0].text.startswith(problem) or outcome.annotations[0].text.startswith(
+        f"error: {problem}"
+    )
+    assert (outcome.code, outcome.outputs["status"]) == (2, "error")
+    (workspace / "schemas").unlink()
+    change(workspace, {})
+    outcome = pull_request(workspace, paths=paths)
+    assert "no such file or directory: schemas" in outcome.annotations[0].text
+    assert (outcome.code, outcome.outputs["status"]) == (2, "error")
+    outcome = pull_request(workspace, paths="../clean")
+    assert "is not in the repository" in outcome.annotations[0].text
+    assert (outcome.code, outcome.outputs["status"]) == (2, "error")
+
+
 # The command line
 
 

@@ -20,19 +20,10 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 from generator import hooks
 
-PAGE = (ROOT / "docs/guide/pre-commit.md").read_text("utf-8")
 MANIFEST: dict[str, dict[str, Any]] = {
     hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
 }
-OTHERS = [
-    ".asf.yaml",
-    "package.json",
-    "message/data.json",
-    "clients/src/main/resources/common/message/old/FetchRequest.json",
-    "clients/src/main/resources/common/message/README.md",
-    "message/FetchRequest.json.orig",
-    "a.jsonl",
-]
+OTHERS = [".asf.yaml", "schemas/README.md", "schemas/FetchRequest.json.orig", "a.jsonl"]
 
 
 def is_taken(path: str) -> bool:
@@ -53,7 +44,7 @@ def test_pre_commit_takes_the_manifest() -> None:
 
 def test_the_hooks_are_what_they_have_to_be() -> None:
     review, check, fix = MANIFEST["kiplint-review"], MANIFEST["kiplint-check"], MANIFEST["kiplint-fix"]
-    assert (review["entry"], review["args"]) == ("kiplint review", ["--base", "HEAD"])
+    assert (review["entry"], review.get("args")) == ("kiplint review --base hook", None)
     assert (review["pass_filenames"], review["always_run"]) == (False, True)
     assert (check["entry"], check.get("args")) == ("kiplint check", None)
     assert (fix["entry"], fix["args"]) == ("kiplint check --fix", ["--base", "HEAD"])
@@ -75,13 +66,6 @@ def test_nothing_else_is_taken(path: str) -> None:
     assert not is_taken(path)
 
 
-def test_the_guide_names_every_directory() -> None:
-    for folder in hooks.FOLDERS:
-        assert is_taken(f"{folder}/X.json")
-        assert is_taken(f"some/where/{folder}/X.json")
-        assert f"| `{folder}/` |" in PAGE
-
-
 # Commits
 
 
@@ -97,7 +81,7 @@ def definition_of(kind: str, versions: str = "0", **others: Any) -> str:
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A repository with all hooks, run by the interpreter of the tests, and nothing committed."""
-    git(tmp_path, "init", "-q")
+    git(tmp_path, "init", "-q", "-b", "main")
     hooks = []
     for hook in MANIFEST.values():
         words = hook["entry"].removeprefix("kiplint ")
@@ -152,11 +136,70 @@ def test_a_deleted_response_is_stopped_by_the_review(repository: Path) -> None:
     assert "(no files to check)" in result["kiplint-check"][1]
 
 
-def test_other_json_is_skipped(repository: Path) -> None:
+def test_definitions_are_found_in_any_directory_and_other_json_is_skipped(repository: Path) -> None:
     commit_files(repository, XRequest=definition_of("request"), XResponse=definition_of("response"))
-    (repository / "package.json").write_text('{"name": "x", "type": "module"}')
-    (repository / "data.json").write_text("[1, 2")
+    others = {
+        "package.json": '{"name": "x", "type": "module"}',
+        "tsconfig.json": '{"include": ["a"],}',
+        "a.json": "[1, 2",
+    }
+    for name, text in others.items():
+        (repository / name).write_text(text)
     assert all(success for success, _ in run_hooks(repository).values())
+    (repository / "schemas").mkdir()
+    (repository / "schemas/YData.json").write_text(
+        definition_of("data", name="YData", apiKey=None).replace('"string"', '"strnig"')
+    )
+    result = run_hooks(repository)
+    for hook in ("kiplint-check", "kiplint-fix"):
+        assert not result[hook][0]
+        assert "schemas/YData.json" in result[hook][1]
+        assert "package.json" in result[hook][1]  # in the note
+
+
+BROKEN = definition_of("response").replace('"string"', '"bytes"').replace('"A"', '"B"')
+
+
+@pytest.mark.parametrize("words", [("--all-files",), ("--from-ref", "main", "--to-ref", "HEAD")])
+def test_a_committed_break_fails_in_ci(repository: Path, words: tuple[str, ...]) -> None:
+    commit_files(repository, XRequest=definition_of("request"), XResponse=definition_of("response"))
+    git(repository, "checkout", "-q", "-b", "topic")
+    commit_files(repository, XResponse=BROKEN)
+    git(repository, "checkout", "-q", "main")
+    commit_files(repository, README="[]")  # the target goes on, and the branch is not to blame
+    git(repository, "checkout", "-q", "topic")
+    success, output = run_hooks(repository, *words)["kiplint-review"]
+    assert not success
+    assert "compat/layout-changed" in output
+    assert "message-removed" not in output
+    git(repository, "checkout", "-q", "-b", "clean", "main")
+    assert run_hooks(repository, *words)["kiplint-review"][0]
+
+
+def test_staged_changes_are_compared_with_head(repository: Path) -> None:
+    commit_files(repository, XRequest=definition_of("request"), XResponse=definition_of("response"))
+    git(repository, "checkout", "-q", "-b", "topic")
+    commit_files(repository, XResponse=BROKEN)
+    (repository / "README.md").write_text("A commit without schemas.")
+    assert run_hooks(repository)["kiplint-review"][0]
+    write(repository, XResponse=definition_of("response"))
+    assert not run_hooks(repository)["kiplint-review"][0]
+
+
+def test_a_merge_is_not_blamed_for_what_it_merges(repository: Path) -> None:
+    """The hook of a fork, while a person resolves the conflicts with upstream."""
+    commit_files(repository, XRequest=definition_of("request"), XResponse=definition_of("response"), NOTES="[]")
+    git(repository, "checkout", "-q", "-b", "upstream")
+    commit_files(repository, XResponse=BROKEN, NOTES="[1]")
+    git(repository, "checkout", "-q", "main")
+    commit_files(repository, NOTES="[2]")
+    git(repository, "merge", "upstream", fails=True)
+    write(repository, NOTES="[1, 2]")
+    assert run_hooks(repository)["kiplint-review"][0]
+    write(repository, XResponse=BROKEN.replace('"bytes"', '"int8"'))
+    success, output = run_hooks(repository)["kiplint-review"]
+    assert not success
+    assert "compat/layout-changed" in output
 
 
 def test_the_check_reports_all_of_a_file_that_changes_and_the_others_what_is_new(repository: Path) -> None:

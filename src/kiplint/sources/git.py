@@ -39,6 +39,10 @@ class GitMissingError(SourceError):
     """Git cannot be started."""
 
 
+class GitTimeoutError(SourceError):
+    """Git took too long, and was stopped."""
+
+
 def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
     """The environment variables for git, with which it runs no other program and speaks English.
 
@@ -99,7 +103,7 @@ def run(
     if len(out) > limit:
         raise SourceError(limit.exceeded(subject))
     if timed_out.is_set():
-        raise SourceError(f"{subject}: git took more than {seconds:g} seconds, and was stopped")
+        raise GitTimeoutError(f"{subject}: git took more than {seconds:g} seconds, and was stopped")
     if process.returncode < 0:
         raise SourceError(f"{subject}: git was killed ({Signals(-process.returncode).name})")
     return CompletedProcess(command, process.returncode, out, err)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from kiplint.limits import GIT_LISTING, GIT_OBJECTS, Limit
 from kiplint.sources.cleanup import at_end
-from kiplint.sources.git import TIME_LIMIT, complaint, environment, run
+from kiplint.sources.git import TIME_LIMIT, GitTimeoutError, complaint, environment, run
 from kiplint.sources.schema_files import MAX_BYTES_READ, FileTree, SourceError, by_folder
 from kiplint.text.files import read_file
 from kiplint.text.words import did_you_mean
@@ -193,7 +193,11 @@ class Repository:
         after `seconds`: a few characters in .gitignore can keep it busy for an hour.
         """
         command = ("ls-files", "--cached", "--others", "--exclude-standard", "-z")
-        paths = os.fsdecode(self._run(*command, limit=limit, seconds=seconds)).split("\0")[:-1]
+        try:
+            paths = os.fsdecode(self._run(*command, limit=limit, seconds=seconds)).split("\0")[:-1]
+        except GitTimeoutError as error:
+            remedy = "simplify the patterns in .gitignore, or name the files"
+            raise SourceError(f"{error}; {remedy}") from None
         return list(dict.fromkeys(paths))  # a path with a merge conflict is listed several times
 
     @property
