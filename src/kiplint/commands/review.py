@@ -271,7 +271,7 @@ def run(options: ReviewOptions) -> ReviewResult:
     found_base = find_base(options.base)
     revision, merged = found_base.revision, found_base.merged
     if revision:
-        require_comparable([os.fspath(path) for path in paths], HERE.top)
+        require_comparable([os.fspath(path) for path in options.paths], HERE.top)
     base_files = RevisionFiles(revision) if revision and not HERE.is_unborn(revision) else None
     configuration = configure(names[0], options, base_files if base_files and not options.trust_head else DISK)
     rules = configuration.rules()
