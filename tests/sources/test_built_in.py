@@ -24,7 +24,7 @@ RELEASES = [*built_in().origins]
 
 def built_in_release(release: str) -> Tree:
     files = release_tree(release)
-    sets = files.sets(lambda path: True)
+    sets = files.sets(lambda path: True).sets
     return make_tree(release, [(item.relative, [(file.path, file.data) for file in item.files]) for item in sets])
 
 
