@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final
@@ -29,14 +29,16 @@ BATCH_SIZE: Final = 32
 """How many consecutive revisions of a line are in one batch."""
 
 
-def changes(lake: Lake, rules: Rules) -> DataFrame:
+def changes(lake: Lake, rules: Rules, sources: Collection[str]) -> DataFrame:
     """The new rows of the table `changes`: of the pairs of roots that these rules have not compared yet.
+
+    New pairs are those of `sources`, the sources with changed lines, and of forks with upstream.
 
     Reads `revisions`, `sets`, `files` and `blobs`. The key is (old_root, root): the contents of two revisions.
     """
     revisions, sets = lake.read("revisions"), lake.read("sets")
     columns = ["source", "lineage", "position", *PAIR]
-    steps = with_old_root(revisions, sets).where("old_root <> root").select(*columns)
+    steps = with_old_root(lake.read("revisions", sources), sets).where("old_root <> root").select(*columns)
     merges = fork_merges(revisions, sets, lake.upstream).select(*columns)
     first_use = F.min(F.struct("source", "lineage", "position")).alias("first_use")
     pairs = steps.union(merges).groupBy(*PAIR).agg(first_use)
@@ -76,11 +78,11 @@ def with_old_root(revisions: DataFrame, sets: DataFrame) -> DataFrame:
 def fork_merges(revisions: DataFrame, sets: DataFrame, upstream: str) -> DataFrame:
     """The newest root of each line of a fork as `old_root`, and that of upstream's newest release as `root`.
 
-    Where upstream has no release, it is that of its newest revision.
+    The newest release is that of the highest version; where upstream has no release, it is its newest revision.
     """
     revisions = revisions.join(sets.select("root").distinct(), "root", "left_semi")
     is_upstream = F.col("source") == upstream
-    release_order = F.struct(F.col("release").isNotNull(), "time", "position")
+    release_order = F.struct(F.col("release").isNotNull(), "version", "time", "position")
     target = revisions.where(is_upstream).agg(F.max_by("root", release_order).alias("root"))
     newest_root, position = F.max_by("root", "position").alias("old_root"), F.max("position").alias("position")
     tips = revisions.where(~is_upstream).groupBy("source", "lineage").agg(newest_root, position)
@@ -127,5 +129,7 @@ def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
 def _change_columns(change: Change, finding: ChangeFinding) -> Row:
     """The columns of the table `changes` that say what changed: objects and lists as JSON text."""
     values = msgspec.to_builtins(asdict(finding))
-    columns = {name: json.dumps(value) if isinstance(value, (dict, list)) else value for name, value in values.items()}
+    columns = {
+        name: json.dumps(value) if isinstance(value, (dict, list, tuple)) else value for name, value in values.items()
+    }
     return {**columns, "api_key": int32(change.message.api_key)}

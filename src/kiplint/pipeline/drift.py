@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StringType, StructField, StructType
 
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.rows import Row, map_cogroups
@@ -39,10 +40,11 @@ def drift(lake: Lake) -> DataFrame:
     newest_root = F.max_by("root", "position").alias("root")
     fork_tips = revisions.where(~is_upstream).groupBy("source", "lineage").agg(newest_commit, newest_root)
     fork_files = fork_tips.join(files, "root").select("source", "lineage", "commit", F.expr(PATH).alias("path"), "blob")
-    fork_messages = fork_files.join(messages, "blob")
+    fork_files = fork_files.where("path NOT LIKE '%src/test/%'")
+    fork_messages = fork_files.select("blob").distinct().join(messages, "blob")  # forks have most of them in common
 
     # The layouts that upstream has or had, with the last revision and release that have each
-    release = F.when(F.col("release").isNotNull(), F.struct("time", "release"))
+    release = F.when(F.col("release").isNotNull(), F.struct("version", "release"))
     last_revision = F.max(F.struct("time", "lineage", "commit")).alias("last_revision")
     last_release = F.max(release).alias("last_release")
     upstream_files = revisions.where(is_upstream).join(files, "root")
@@ -53,11 +55,14 @@ def drift(lake: Lake) -> DataFrame:
         .groupBy(*MESSAGE_KEY, "message_name", "layout")
         .agg(F.max("last_revision").alias("last_revision"), F.max("last_release").alias("last_release"))
     )
-    return map_cogroups(fork_messages, upstream_layouts, find_drift, lake.schemas["drift"], *MESSAGE_KEY)
+    fields = [field for field in lake.schemas["drift"] if field.name not in fork_files.columns]
+    schema = StructType([StructField("blob", StringType()), *fields])
+    comparisons = map_cogroups(fork_messages, upstream_layouts, find_drift, schema, *MESSAGE_KEY)
+    return fork_files.join(comparisons, "blob")
 
 
 def find_drift(fork_messages: Sequence[Row], upstream_layouts: Sequence[Row]) -> Iterator[Row]:
-    """The rows of the table `drift` of messages of forks, compared with upstream's layouts of the same MESSAGE_KEY."""
+    """What the table `drift` has of contents of forks, compared with upstream's layouts of the same MESSAGE_KEY."""
     upstream = [{**row, **row["layout"]} for row in upstream_layouts]
     for fork in fork_messages:
         yield from ({**fork, **columns} for columns in compare_layouts(fork, upstream))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 
@@ -21,8 +21,10 @@ from kiplint.pipeline.rows import Row, map_groups
 from kiplint.pipeline.rules import Rules
 
 
-def findings(lake: Lake, rules: Rules) -> DataFrame:
+def findings(lake: Lake, rules: Rules, sources: Collection[str]) -> DataFrame:
     """The new rows of the table `findings`: of the sets and files that these rules have not checked yet.
+
+    New sets are those of `sources`, the sources with changed lines.
 
     Rows of a set have its `tree` as their key. Rows of a file by itself have no tree; their key is its name and blob.
     Reads `revisions`, `sets`, `files` and `blobs`.
@@ -30,7 +32,7 @@ def findings(lake: Lake, rules: Rules) -> DataFrame:
     file_rows = lake.read("findings").where(F.col("rules_id") == rules.id).where("tree IS NULL")
     checked_files = file_rows.select("name", "blob", F.lit(True).alias("was_checked")).distinct()
     first_use = F.min(F.struct("source", "lineage", "directory", "position")).alias("first_use")
-    set_uses = lake.read("sets").join(lake.read("revisions"), "root").groupBy("tree").agg(first_use)
+    set_uses = lake.read("sets").join(lake.read("revisions", sources), "root").groupBy("tree").agg(first_use)
     files_of_new_sets = lake.missing(lake.read("files"), "findings", "tree", rules_id=rules.id)
     # A file that several new sets share is checked by itself in the first of them.
     is_first_set_of_file = F.row_number().over(Window.partitionBy("name", "blob").orderBy("tree")) == 1

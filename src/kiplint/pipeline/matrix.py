@@ -2,73 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
 from msgspec.structs import asdict
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from kiplint.compat.negotiation import Side, agree, broker_side, client_side, exchange, is_trouble
+from kiplint.compat.negotiation import Exchange, Offer, Side, agree, broker_side, client_side, exchange, is_trouble
 from kiplint.compat.roles import is_between_nodes
 from kiplint.compat.tree import make_tree
 from kiplint.model.headers import HEADER_WITH_ID
-from kiplint.pipeline.changes import files_by_root, texts_of
+from kiplint.model.schemas import SchemaSet
+from kiplint.pipeline.changes import batch_of, files_by_root, texts_of
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.rows import Row, map_cogroups
 from kiplint.pipeline.rules import Rules
 from kiplint.versions import NONE
 
 PAIR: Final = ["client_root", "broker_root"]
+Cells = dict[tuple[Hashable, ...], Row]
+"""The columns of the table `matrix` for an RPC, by all that they depend on."""
 
 
 def matrix(lake: Lake, rules: Rules) -> DataFrame:
     """The new rows of the table `matrix`: of the pairs of roots that were not negotiated yet.
 
     Reads `revisions`, `sets`, `files`, `blobs` and `messages`. The key is (client_root, broker_root, api_key), where a
-    root is the content of a release.
+    root is the content of a release. A batch has some of the clients of a source, with all their brokers.
     """
-    releases = lake.read("revisions").where("release IS NOT NULL").select("source", "root").distinct()
-    releases = releases.join(lake.read("sets"), "root", "left_semi")
-    clients = releases.withColumnRenamed("root", "client_root")
-    brokers = releases.withColumnRenamed("root", "broker_root")
-    pairs = clients.join(brokers, "source").groupBy(*PAIR).agg(F.min("source").alias("batch"))
+    releases = lake.read("revisions").where("release IS NOT NULL").join(lake.read("sets"), "root", "left_semi")
+    first_use = F.min(F.struct("source", "position")).alias("first_use")
+    clients = releases.groupBy("source", F.col("root").alias("client_root")).agg(first_use)
+    brokers = releases.select("source", F.col("root").alias("broker_root")).distinct()
+    pairs = clients.join(brokers, "source").groupBy(*PAIR).agg(F.min("first_use").alias("first_use"))
     new_pairs = lake.missing(pairs, "matrix", *PAIR, rules_id=rules.id)
+    new_pairs = new_pairs.select(batch_of("first_use.source").alias("batch"), *PAIR)
     rpc_messages = lake.read("messages").where("type IN ('request', 'response', 'header')")
     texts = texts_of(lake, new_pairs, PAIR).join(rpc_messages, "blob", "left_semi")
     return map_cogroups(new_pairs, texts, partial(negotiate_pairs, rules), lake.schemas["matrix"], "batch")
 
 
 def negotiate_pairs(rules: Rules, pairs: Sequence[Row], texts: Sequence[Row]) -> Iterator[Row]:
-    """The rows of the table `matrix` of the pairs of roots of one source; `texts_of` describes its texts."""
-    clients: dict[str, Side] = {}
-    brokers: dict[str, Side] = {}
-    for root, files in files_by_root(texts).items():
-        schemas = make_tree(root, files.items()).main
-        clients[root] = client_side("", schemas)
-        brokers[root] = broker_side("", schemas)
-    for pair in pairs:
-        cells = [*negotiate_cells(clients[pair["client_root"]], brokers[pair["broker_root"]])]
-        no_rpc: Row = {}
-        for cell in cells or [no_rpc]:
-            yield {**pair, "rules_id": rules.id, **cell}
+    """The rows of the table `matrix` of the pairs of roots of one batch; `texts_of` describes its texts."""
+    files = files_by_root(texts)
+    clients = {root: client_side("", _main_set(files[root])) for root in {pair["client_root"] for pair in pairs}}
+    cells: Cells = {}
+    for broker_root, broker_pairs in groupby(sorted(pairs, key=itemgetter(*reversed(PAIR))), itemgetter("broker_root")):
+        broker = broker_side("", _main_set(files[broker_root]))  # which is let go after its clients, to save memory
+        for pair in broker_pairs:
+            no_rpc: Row = {}
+            for cell in [*negotiate_cells(clients[pair["client_root"]], broker, cells)] or [no_rpc]:
+                yield {**pair, "rules_id": rules.id, **cell}
 
 
-def negotiate_cells(client: Side, broker: Side) -> Iterator[Row]:
-    """The columns of the table `matrix` for each RPC that a client or a broker has."""
+def _main_set(files: Mapping[str, Sequence[tuple[str, bytes]]]) -> SchemaSet:
+    return make_tree("", files.items()).main
+
+
+def negotiate_cells(client: Side, broker: Side, cells: Cells) -> Iterator[Row]:
+    """The columns of the table `matrix` for each RPC that a client or a broker has.
+
+    `cells` has those of other pairs: most pairs of releases have most of their RPCs in common.
+    """
     opening = exchange(client, broker)
     for key in sorted({*client.offers, *broker.offers}):
-        agreement = agree(key, client, broker, opening)
-        ours, theirs = client.offers.get(key), broker.offers.get(key)
-        common = ours.versions_with_same_bytes(theirs) if ours and theirs else NONE
-        name = (client.rpcs.get(key) or broker.rpcs[key]).name
-        yield {
-            "api_key": key,
-            "name": name,
-            "lowest": common.lowest if common else None,
-            "highest": common.highest if common else None,
-            **asdict(agreement),
-            "instance_id": (agreement.request_header or 0) >= HEADER_WITH_ID,
-            "in_trouble": is_trouble(agreement.status, between_nodes=is_between_nodes(key, name)),
-        }
+        content = (opening, key, _content(client.rpcs.get(key)), _content(broker.rpcs.get(key)))
+        if content not in cells:
+            cells[content] = _cell(key, client, broker, opening)
+        yield cells[content]
+
+
+def _content(offer: Offer | None) -> tuple[Hashable, ...] | None:
+    """What an agreement on an RPC depends on, of one side."""
+    if offer is None:
+        return None
+    return offer.request.data, offer.response.data, str(offer.versions), str(offer.versions_between_nodes)
+
+
+def _cell(key: int, client: Side, broker: Side, opening: Exchange) -> Row:
+    agreement = agree(key, client, broker, opening)
+    ours, theirs = client.offers.get(key), broker.offers.get(key)
+    common = ours.versions_with_same_bytes(theirs) if ours and theirs else NONE
+    name = (client.rpcs.get(key) or broker.rpcs[key]).name
+    return {
+        "api_key": key,
+        "name": name,
+        "lowest": common.lowest if common else None,
+        "highest": common.highest if common else None,
+        **asdict(agreement),
+        "instance_id": (agreement.request_header or 0) >= HEADER_WITH_ID,
+        "in_trouble": is_trouble(agreement.status, between_nodes=is_between_nodes(key, name)),
+    }

@@ -20,7 +20,7 @@ from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.rows import Row, map_rows, spread
+from kiplint.pipeline.rows import Row, map_rows
 from kiplint.pipeline.rules import Rules
 from kiplint.text.lines import decode_text
 from kiplint.versions import VersionRange
@@ -34,7 +34,7 @@ def messages(lake: Lake, rules: Rules) -> DataFrame:
     definitions = lake.read("files").select("blob").distinct()
     new_definitions = lake.missing(definitions, "messages", "blob", rules_id=rules.id)
     texts = new_definitions.join(lake.read("blobs").select("blob", "data"), "blob")
-    return map_rows(spread(texts), partial(describe_texts, rules), lake.schemas["messages"])
+    return map_rows(texts.repartition("blob"), partial(describe_texts, rules), lake.schemas["messages"])
 
 
 def describe_texts(rules: Rules, texts: Iterable[Row]) -> Iterator[Row]:

@@ -17,15 +17,6 @@ Row = Mapping[str, Any]
 BATCH_ROWS: Final = 200
 
 
-def spread(rows: DataFrame, *keys: str) -> DataFrame:
-    """Rows repartitioned by keys into as many partitions as Spark shuffles into.
-
-    Without a number Spark coalesces small rows into few partitions, however much work each row is for Python.
-    """
-    partition_count = int(str(rows.sparkSession.conf.get("spark.sql.shuffle.partitions")))
-    return rows.repartition(partition_count, *keys)
-
-
 def map_rows(rows: DataFrame, function: Callable[[Iterable[Row]], Iterable[Row]], schema: StructType) -> DataFrame:
     """The rows that a function makes of all rows of a partition, which are sent in batches."""
     arrow_schema = _arrow_schema(schema)
@@ -47,7 +38,7 @@ def map_groups(
     def run(group: pa.Table) -> pa.Table:
         return pa.Table.from_pylist([*function(group.to_pylist())], arrow_schema)
 
-    return spread(rows, key).groupBy(key).applyInArrow(run, schema)
+    return rows.groupBy(key).applyInArrow(run, schema)
 
 
 def map_cogroups(
@@ -64,7 +55,7 @@ def map_cogroups(
         return pa.Table.from_pylist([*function(left_group.to_pylist(), right_group.to_pylist())], arrow_schema)
 
     right = right.toDF(*right.columns)  # new ids for columns that both frames may have from one table
-    groups = spread(left, *keys).groupBy(*keys).cogroup(spread(right, *keys).groupBy(*keys))
+    groups = left.groupBy(*keys).cogroup(right.groupBy(*keys))
     return groups.applyInArrow(run, schema)
 
 

@@ -10,12 +10,12 @@ from typing import Final, cast
 import networkx as nx
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from kiplint.pipeline.attribution import attribute
 from kiplint.pipeline.changes import with_old_root
 from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.rows import Row, map_cogroups, map_groups, spread
+from kiplint.pipeline.rows import Row, map_cogroups, map_groups
 
 LINE: Final = ["source", "lineage"]
 RPC_TYPES: Final = ("request", "response")
@@ -23,25 +23,27 @@ PATH: Final = "concat_ws('/', nullif(directory, ''), name)"
 
 
 def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
-    """All rows of the table `spans` of some sources.
+    """All rows of the table `spans` of some sources, and one with a `problem` for each whose releases git cannot read.
 
     Reads `revisions`, `sets`, `files`, `messages`, `findings` and `changes`. Time is counted in steps, which are the
     revisions whose content is not that of the one before, numbered along their line from 1.
     """
     revisions = with_old_root(lake.read("revisions", sources), lake.read("sets"))
     step = F.row_number().over(Window.partitionBy(*LINE).orderBy("position"))
-    steps = spread(revisions.where("NOT old_root <=> root").withColumn("step", step), *LINE).persist()
+    steps = lake.persist(revisions.where("NOT old_root <=> root").withColumn("step", step))
     changes = steps.join(lake.read("changes").where("rule IS NOT NULL"), ["old_root", "root"])
     names = last_names(changes)
     rows = finding_spans(lake, steps, names).unionByName(change_spans(changes, names), allowMissingColumns=True)
     # A change has no step after it, nor has a finding that the newest revision has.
     with_begin = join_step(rows, steps, "first_step", "introduced", "inner")
-    with_both_ends = spread(join_step(with_begin, steps, "step_after", "fixed", "left"), *LINE, "key").persist()
+    with_both_ends = lake.persist(join_step(with_begin, steps, "step_after", "fixed", "left"))
     endings = find_endings(lake, with_both_ends, changes)
     with_endings = with_both_ends.join(endings, [*LINE, "key", "first_step"], "left")
     history = revisions.select(*LINE, "position", "commit", "time", "release")
     locations = {line.key: line.location for line in lake.lines}
-    return map_cogroups(with_endings, history, partial(attribute, locations), lake.schemas["spans"], "source")
+    schema = StructType([StructField(field.name, field.dataType) for field in lake.schemas["spans"]])
+    schema = schema.add("problem", StringType())
+    return map_cogroups(with_endings, history, partial(attribute, locations), schema, "source")
 
 
 def span_key(type_column: str, *columns: str) -> Column:
