@@ -11,6 +11,7 @@ import pytest
 
 from conftest import ROOT
 from kiplint.commands.pipeline import blame, forks, matrix, query, report
+from kiplint.commands.pipeline.pictures import draw_drift
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers import Answers
 from tools import kiplint
@@ -55,8 +56,18 @@ def test_an_answer_as_json(name: str, lake: Path, capsys: pytest.CaptureFixture[
 def test_the_page_of_the_report(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report.command(lake=str(lake), output_format="html")
     page = capsys.readouterr().out
-    assert "Open findings of sample main" in page
-    assert "Errors over time" in page
+    pictures = ["Open findings of sample main", "Open findings of sample tags", "Open findings of fork fork"]
+    pictures += ["How long errors lived", "How far forks are from upstream"]
+    assert [title for title in pictures if f"<figcaption>{title}</figcaption>" not in page] == []
+    assert page.count("<svg ") == len(pictures)
+    for text in ("Errors over time", ">2.0.0</text>", 'stroke="var(--error)"', "sample: how many RPCs a client"):
+        assert text in page
+    assert " style=" not in page  # which the policy of the page forbids
+
+
+def test_pictures_escape_names() -> None:
+    records = [{"fork": "<script>", "same": 1, "only_in_fork": 0, "collision": 2}]
+    assert "<script" not in draw_drift(records).svg
 
 
 @pytest.mark.parametrize(
@@ -64,9 +75,9 @@ def test_the_page_of_the_report(lake: Path, capsys: pytest.CaptureFixture[str]) 
     [
         ((blame.command, {"subject": "Nothing"}), "no message or rule is named Nothing"),
         ((forks.command, {"fork": "nothing"}), "the lake has no fork nothing"),
-        ((matrix.command, {"client": "1.0.0"}), "matrix takes no release, or two"),
+        ((matrix.command, {"client": "1.0.0"}), "give a client and a broker release, or neither"),
         ((matrix.command, {"client": "1.0.0", "broker": "9"}), "the lake has no release 9"),
-        ((query.command, {"sql": "DROP TABLE spans"}), "a query is one SELECT"),
+        ((query.command, {"sql": "DROP TABLE spans"}), "a query must be read-only: one SELECT"),
         ((query.command, {"sql": "SELECT nothing FROM spans"}), "the query failed: "),
         ((query.command, {"sql": "SELECT * FROM read_csv('/etc/passwd')"}), "the query failed: "),
     ],

@@ -71,10 +71,12 @@ def test_the_report_of_a_lake(browser: Browser, tmp_path: Path) -> None:
         write_report(out, report_answers(EVIL))
     with visit(browser, tmp_path / "report.html") as page:
         ids = page.locator("section").evaluate_all("sections => sections.map((section) => section.id)")
-        assert ids == ["over-time", "report"]
-        assert page.locator("figcaption").all_text_contents() == ["Open findings of sample main"]
-        assert page.locator(".key").all_text_contents() == ["errors: 1", "warnings: 1"]
-        assert page.locator("polyline").last.get_attribute("points").endswith("600,60.0")
+        assert ids == ["over-time", "report", "matrix"]
+        titles = ["Open findings of sample main", "How long errors lived", "How far forks are from upstream"]
+        assert page.locator("figcaption").all_text_contents() == titles
+        lines = page.locator("figure").first.locator(".mark-line path")
+        assert [lines.nth(number).get_attribute("stroke") for number in range(2)] == ["var(--error)", "var(--warning)"]
+        assert page.locator(".heat1").all_text_contents() == ["1"]
         rows = page.locator("[data-item]")
         page.get_by_role("searchbox").fill("fields/unknown-type")
         assert page.locator("[data-item]:visible").count() == 1

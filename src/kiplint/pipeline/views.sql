@@ -7,7 +7,6 @@ CREATE VIEW upstream AS SELECT DISTINCT source FROM sources WHERE upstream;
 CREATE VIEW problems AS
 SELECT concat_ws(' ', source, lineage) AS subject, coalesce(problem, 'the clone is shallow: its history has no beginning')
   AS problem FROM sources WHERE problem IS NOT NULL OR is_shallow
-UNION ALL SELECT blob, problem FROM blobs WHERE problem IS NOT NULL
 UNION ALL SELECT blob, problem FROM messages WHERE problem IS NOT NULL
 UNION ALL SELECT coalesce(name, tree), problem FROM findings WHERE problem IS NOT NULL
 UNION ALL SELECT concat(old_root, ' to ', root), problem FROM changes WHERE problem IS NOT NULL;
@@ -52,6 +51,11 @@ SELECT c.source, c.position AS client_position, c.release AS client, b.position 
 FROM tagged c JOIN tagged b ON b.source = c.source
 JOIN matrix m ON m.client_root = c.root AND m.broker_root = b.root WHERE m.status IS NOT NULL;
 
+-- Who made each commit of a branch, in which pull request and for which KIP? Nobody is blamed for a release.
+CREATE VIEW authors AS
+SELECT source, lineage, position, author, subject, pull_request, kips, concat_ws(', ', author, '#' || pull_request,
+  nullif(array_to_string(kips, ', '), '')) AS "by" FROM revisions WHERE release IS NULL;
+
 -- What was introduced, fixed, suppressed, removed or changed when, by whom, and which release has it first?
 CREATE VIEW events AS
 WITH ends AS (
@@ -60,13 +64,36 @@ WITH ends AS (
   UNION ALL BY NAME
   SELECT *, fixed_position AS position, ended AS event, fixed_commit AS commit, fixed_time AS time,
     fixed_release AS release FROM spans WHERE fixed_commit IS NOT NULL
-), authors AS (  -- nobody is blamed for a release
-  SELECT source, lineage, position, author, subject, pull_request, kips, concat_ws(', ', author, '#' || pull_request,
-    nullif(array_to_string(kips, ', '), '')) AS "by" FROM revisions WHERE release IS NULL
 )
 SELECT source, lineage, event, position, commit, time, release, before_first_release, rule, severity, breaks,
   message_name, field, path, message, author, subject, pull_request, kips, "by"
 FROM ends LEFT JOIN authors USING (source, lineage, position);
+
+-- How long did each finding live, and who introduced and fixed it? One of a branch and of its releases counts once.
+CREATE VIEW lifetimes AS
+WITH newest AS (SELECT source, lineage, arg_max(time, position) AS time FROM revisions GROUP BY ALL)
+SELECT s.source, s.lineage, s.rule, s.severity, s.message_name, s.path, s.message, s.introduced_position,
+  s.introduced_commit, s.introduced_time, a.by AS introduced_by, s.fixed_commit, s.fixed_time, f.by AS fixed_by, s.ended,
+  s.open, s.first_release, s.fixed_release, date_diff('day', s.introduced_time, coalesce(s.fixed_time, n.time)) AS days
+FROM spans s JOIN newest n USING (source, lineage)
+LEFT JOIN authors a ON (a.source, a.lineage, a.position) = (s.source, s.lineage, s.introduced_position)
+LEFT JOIN authors f ON (f.source, f.lineage, f.position) = (s.source, s.lineage, s.fixed_position)
+WHERE s.what = 'finding' AND (split_part(s.lineage, '=', 1) <> 'tags' OR (s.source, s.key) NOT IN (
+  SELECT (source, key) FROM spans WHERE what = 'finding' AND split_part(lineage, '=', 1) <> 'tags'));
+
+-- Which rules find most, how many of their findings were fixed or released, and how many days does one live?
+CREATE VIEW rule_yield AS
+SELECT rule, severity, count(*) AS findings, count(*) FILTER (open) AS open, count(*) FILTER (ended = 'fixed') AS fixed,
+  count(first_release) AS released, CAST(median(days) AS INT) AS days FROM lifetimes GROUP BY ALL;
+
+-- Which releases have each finding, in the order of versions?
+CREATE VIEW carried_by AS
+SELECT s.source, s.key, any_value(s.rule) AS rule, any_value(s.severity) AS severity,
+  any_value(s.message_name) AS message_name,
+  list_transform(list_sort(list(DISTINCT (r.version, r.release))), lambda pair: pair[2]) AS releases
+FROM spans s JOIN revisions r ON (r.source, r.lineage) = (s.source, s.lineage) AND r.release IS NOT NULL
+  AND r.position >= s.introduced_position AND (s.fixed_position IS NULL OR r.position < s.fixed_position)
+WHERE s.what = 'finding' GROUP BY s.source, s.key;
 
 -- How many requests does each set of a revision have, and how many of them have request header 3 (KIP-1313)?
 CREATE VIEW rollout AS
@@ -107,14 +134,20 @@ FROM forks f LEFT JOIN bases b USING (source, lineage);
 CREATE VIEW fork_breaks AS
 WITH target AS (
   SELECT * FROM revisions WHERE source IN (FROM upstream) AND root IN (SELECT root FROM sets)
-  ORDER BY release IS NOT NULL DESC, time DESC, position DESC LIMIT 1
+  ORDER BY release IS NOT NULL DESC, version DESC, time DESC, position DESC LIMIT 1
+), breaks AS (
+  SELECT f.source, f.lineage, c.*, concat(c.message_name, ': ') AS subject,
+    if(c.rule = 'compat/listener-removed', count(*) OVER (PARTITION BY f.source, f.lineage, c.rule, c.old), 1) AS alike
+  FROM fork_bases f JOIN target t ON f.base_time IS NULL OR f.base_time <= t.time
+  JOIN changes c ON c.old_root = f.root AND c.root = t.root
+  WHERE c.breaks IN ('wire', 'storage', 'support') AND c.path NOT LIKE '%src/test/%'
+    AND (c.kind <> 'message-removed' OR c.message_name IN (
+      SELECT message_name FROM set_messages WHERE source IN (FROM upstream)))
 )
-SELECT f.source, f.lineage, c.breaks, c.rule, c.severity, c.message_name, c.versions, c.field, c.path, c.message
-FROM fork_bases f JOIN target t ON f.base_time IS NULL OR f.base_time <= t.time
-JOIN changes c ON c.old_root = f.root AND c.root = t.root
-WHERE c.breaks IN ('wire', 'storage', 'support') AND NOT EXISTS (
-  FROM drift d WHERE (d.source, d.lineage) = (f.source, f.lineage) AND d.message_name = c.message_name
-    AND d.status = 'only-in-fork' AND c.breaks = 'support');
+SELECT DISTINCT source, lineage, breaks, rule, severity, if(alike < 10, message_name, NULL) AS message_name,
+  if(alike < 10, versions, NULL) AS versions, field, if(alike < 10, path, NULL) AS path, if(alike < 10, message,
+    replace(replace(message, subject, ''), message_name, concat(alike, ' requests'))) AS message
+FROM breaks;
 
 -- How far is each fork from upstream: what does it have alone or otherwise, what was fixed there, what breaks a merge?
 CREATE VIEW forks AS

@@ -1,6 +1,7 @@
-"""A page of HTML: sections of tables, plots and entries that open, in one file that loads nothing.
+"""A page of HTML: sections of tables, pictures and entries that open, in one file that loads nothing.
 
-A page is made of values without markup; the template escapes them, and the style has the looks that they name.
+A page is made of values without markup, apart from pictures; the template escapes them, and the style has the looks
+that they name.
 """
 
 from __future__ import annotations
@@ -60,24 +61,12 @@ class Table(msgspec.Struct, frozen=True):
     kind: ClassVar = "table"
 
 
-class PlotLine(NamedTuple):
-    """A line of a plot: its name with the newest value, its look, and its points as in SVG, such as `0,110 600,10`."""
-
-    name: str
-    look: str
-    points: str
-
-
-class Plot(msgspec.Struct, frozen=True):
-    """Numbers over time, from 0 to `most`; `marks` are points on the time axis, from 0 to 600, with their titles."""
+class Picture(msgspec.Struct, frozen=True):
+    """A picture with its title; the page has its `svg` as it is."""
 
     title: str
-    lines: Sequence[PlotLine]
-    most: int
-    first: str
-    last: str
-    marks: Sequence[tuple[float, str]]
-    kind: ClassVar = "plot"
+    svg: str
+    kind: ClassVar = "picture"
 
 
 class PageEntry(msgspec.Struct, frozen=True):
@@ -95,7 +84,7 @@ class PageEntry(msgspec.Struct, frozen=True):
     kind: ClassVar = "entry"
 
 
-Block = Text | Table | Plot | PageEntry
+Block = Text | Table | Picture | PageEntry
 
 
 class Filter(NamedTuple):
