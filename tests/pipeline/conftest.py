@@ -23,6 +23,8 @@ RELEASES = "tags=*[!3].[04].0"
 """Those of Kafka's releases that are in its lake."""
 MASTER = os.environ.get("KIPLINT_SPARK_MASTER", "local[2]")
 """Where the session of the tests runs; each night it is a cluster of two executors."""
+NIGHTLY = "KIPLINT_NIGHTLY" in os.environ
+"""Whether the tests run that take minutes."""
 Run = Callable[..., list[str]]
 Content = dict[str, list[tuple[Any, ...]]]
 
@@ -31,7 +33,7 @@ Content = dict[str, list[tuple[Any, ...]]]
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session of all tests."""
     warehouse = tmp_path_factory.mktemp("warehouse")
-    with open_session(MASTER, "", [f"spark.sql.warehouse.dir={warehouse}"]) as session:
+    with open_session(MASTER, [f"spark.sql.warehouse.dir={warehouse}"]) as session:
         yield session
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.pipeline.attribution import Bases, Release, find_releases
+from kiplint.pipeline.attribution import Bases, Release, attribute, find_releases
 
 RELEASES = [Release(0, "tags", "1.0", 10, "a"), Release(1, "tags", "2.0", 20, "b")]
 BASES: dict[str, Bases] = {
@@ -46,3 +46,12 @@ def test_first_releases(
     rows = [releases.get(at, {}) for at in range(len(on_line))]
     assert [row.get("first_release") for row in rows] == first
     assert [row.get("fixed_release") for row in rows] == fixed
+
+
+def test_releases_that_git_cannot_read() -> None:
+    """A source whose repository is gone has no other releases: it has a problem."""
+    revision = {"source": "kafka", "position": 0, "commit": "a", "time": 10}
+    history = [{**revision, "lineage": "tags", "release": "1.0"}, {**revision, "lineage": "main", "release": None}]
+    locations = {("kafka", "tags"): "/nowhere", ("kafka", "main"): "/nowhere"}
+    (row,) = attribute(locations, [IN_BOTH, span(2, 5)], history)
+    assert (row["source"], "/nowhere" in row["problem"]) == ("kafka", True)

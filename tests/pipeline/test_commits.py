@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.pipeline.commits import Revision, read_folders, revisions
+from kiplint.pipeline.commits import Revision, read_folders, revisions, tip
+from kiplint.pipeline.history import Line, read_blobs, read_histories, with_states
 from kiplint.sources.repository import open_repository
 from kiplint.sources.schema_files import SourceError
+
+WHO = ("-c", "user.name=A", "-c", "user.email=a@x")
 
 
 @pytest.mark.parametrize(
@@ -45,15 +48,54 @@ def test_of_a_repository(tmp_path: Path) -> None:
     git("add", ".mailmap")
     second = [git("commit", "-q", "--allow-empty-message", "-m", ""), git("rev-parse", "HEAD")][1]
     git("tag", "2.0.0-rc1")
-    objects = open_repository(str(tmp_path))
-    history = revisions(objects, "main")
+    repository = open_repository(str(tmp_path))
+    history = revisions(repository, "main")
     one = Revision(first, history[0].git_tree, history[0].time, "Jo", (), "one\x1f (#1)", 1, ("KIP-4",))
     two = Revision(second, history[1].git_tree, history[1].time, "Jo", (first,))
     assert history == [commit._replace(has_changes=False) for commit in (one, two)]
-    assert revisions(objects, "tags") == [one._replace(release="1.0.0")]
-    assert [revision.release for revision in revisions(objects, "tags=[12].*")] == ["1.0.0", "2.0.0-rc1"]
+    assert revisions(repository, "tags") == [one._replace(release="1.0.0")]
+    assert [revision.release for revision in revisions(repository, "tags=[12].*")] == ["1.0.0", "2.0.0-rc1"]
     with pytest.raises(SourceError, match=r"^no tag with a version like 3\*"):
-        revisions(objects, "tags=3*")
+        revisions(repository, "tags=3*")
+
+
+def test_a_commit_whose_time_git_does_not_show(tmp_path: Path) -> None:
+    git = ["git", "-C", str(tmp_path)]
+    subprocess.run(["git", "init", "-q", "-b", "main", tmp_path], check=True)
+    tree = subprocess.run([*git, "write-tree"], check=True, capture_output=True, text=True).stdout.strip()
+    text = f"tree {tree}\nauthor A <a@x> 1 +0000\ncommitter A <a@x> -5 +0000\n\nodd\n"
+    write = [*git, "hash-object", "-t", "commit", "-w", "--literally", "--stdin"]
+    odd = subprocess.run(write, input=text, check=True, capture_output=True, text=True).stdout.strip()
+    subprocess.run([*git, "update-ref", "refs/heads/main", odd], check=True)
+    subprocess.run([*git, "update-ref", "refs/tags/1.0.0", odd], check=True)
+    for lineage in ("main", "tags"):
+        with pytest.raises(SourceError, match=f"^the commit {odd} of {tmp_path} has no valid time"):
+            revisions(open_repository(str(tmp_path)), lineage)
+        line = Line("odd", lineage, str(tmp_path))
+        assert with_states([line])[0].problem is None  # a run begins, and reads the other lines
+        (row,) = read_histories([{**line._asdict(), "lake_roots": []}])
+        assert row["problem"].startswith(f"the commit {odd}")
+
+
+def test_a_branch_of_a_clone(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "main", tmp_path], check=True)
+    commit = [*WHO, "commit", "-q", "--allow-empty", "-m", "one"]
+    subprocess.run(["git", "-C", tmp_path, *commit], check=True)
+    subprocess.run(["git", "-C", tmp_path, "update-ref", "refs/remotes/origin/automq", "main"], check=True)
+    with pytest.raises(SourceError, match=r"^no such branch in .*: automq; did you mean origin/automq\?$"):
+        tip(open_repository(str(tmp_path)), "automq")
+
+
+def test_contents_are_read_or_left_out(repository: Path, tmp_path: Path) -> None:
+    """Of a partial clone git has no contents; another repository may have them."""
+    partial = tmp_path / "partial"
+    subprocess.run(["git", "-C", repository, "config", "uploadpack.allowFilter", "true"], check=True)
+    clone = ["git", "clone", "-q", "--bare", "--filter=blob:none", f"file://{repository}", str(partial)]
+    subprocess.run(clone, check=True)
+    blob = open_repository(str(repository)).find("main:top.json").id
+    (row,) = read_blobs([{"blob": blob, "locations": [str(partial), str(repository)]}])
+    assert (row["blob"], row["kind"]) == (blob, "other")
+    assert list(read_blobs([{"blob": blob, "locations": [str(partial), "/nowhere"]}])) == []
 
 
 SEED = 1313

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from concurrent.futures import Executor, Future
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.sample import sources_of
+from benchmarks.sample import WHO, sources_of
+from deltalake import DeltaTable, write_deltalake
+from py4j.protocol import Py4JNetworkError
 from pyspark.sql import SparkSession
 
+from kiplint.commands.pipeline.run import command
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline import stages
+from kiplint.pipeline.answers import Answers
+from kiplint.pipeline.directory import locked, read_settings
+from kiplint.pipeline.history import Line
+from kiplint.pipeline.ingest import ingest
 from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.run import locked, read_sources, run, write_sources
-from kiplint.pipeline.tables import TABLES
-from pipeline.conftest import Content, Run, content
+from kiplint.pipeline.run import read_sources, run, write_sources
+from kiplint.pipeline.stages import _run_stage
+from kiplint.pipeline.tables import PARTITION_COLUMNS, TABLES
+from pipeline.conftest import NIGHTLY, Content, Run, content
 
 STAGES = {*TABLES} - {"sources", "sets", "files", "blobs"}
-KILLS = (("files", False), ("findings", True))
+KILLED_TABLES = ("blobs", "files", "revisions", "findings", "spans", "drift")
+KILLS = [*product(KILLED_TABLES, (False, True))] if NIGHTLY else [("files", False)]
 """The commits of tables that kill runs, and whether after them; `files` is in the middle of the first stage."""
+
+
+def make_repository(path: Path, files: dict[str, str]) -> None:
+    """A repository with one commit on the branch `main`."""
+    subprocess.run(["git", "init", "-q", "-b", "main", path], check=True)
+    for name, text in files.items():
+        (path / name).write_text(text)
+    subprocess.run(["git", "-C", path, "add", "."], check=True)
+    subprocess.run(["git", "-C", path, "commit", "-q", "-m", "one"], check=True, env={**os.environ, **WHO})
 
 
 class KilledError(BaseException):
@@ -40,10 +61,15 @@ def copy(lake: Path, tmp_path: Path) -> Path:
     return tmp_path / "lake"
 
 
-def test_nothing_new_opens_no_session(copy: Path) -> None:
-    def no_session() -> Any:
-        raise AssertionError("a session is opened")
+class SessionError(Exception):
+    """A session is opened."""
 
+
+def no_session() -> Any:
+    raise SessionError
+
+
+def test_nothing_new_opens_no_session(copy: Path) -> None:
     assert run(copy, no_session, print) == {}
 
 
@@ -72,13 +98,13 @@ class OneByOne(Executor):
 
 
 def test_a_run_that_is_killed_is_continued(
-    copy: Path, whole: Content, run_lake: Run, monkeypatch: pytest.MonkeyPatch
+    copy: Path, whole: Content, run_lake: Run, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tables that are deleted are made again, and each run continues the one before.
 
-    A folder that no commit names stays no longer than to the next run.
+    Folders that no commit names stay for a week: they could be those of a run on another machine.
     """
-    for name, _ in KILLS:
+    for name in dict(KILLS):
         shutil.rmtree(copy / name)
     monkeypatch.setattr(stages, "ThreadPoolExecutor", OneByOne)
     for name, is_committed in KILLS:
@@ -87,8 +113,19 @@ def test_a_run_that_is_killed_is_continued(
             run_lake(copy)
     run_lake(copy)
     assert content(copy) == whole
-    logs = "".join(file.read_text() for file in copy.glob("*/_delta_log/*.json"))
-    assert [folder for folder in copy.glob("*/run-*") if folder.name not in logs] == []
+    assert len(uncommitted_folders(copy)) == len(KILLS) - sum(is_committed for _, is_committed in KILLS)
+    mine = copy / "files" / "run-2024"
+    mine.mkdir()
+    for folder in (*uncommitted_folders(copy), *copy.glob("*/run-*")):
+        os.utime(folder, (0, 0))
+    Lake(copy, spark).compact(read_settings(copy).runs)
+    assert uncommitted_folders(copy) == [mine]
+    assert content(copy) == whole
+
+
+def uncommitted_folders(lake: Path) -> list[Path]:
+    logs = "".join(file.read_text() for file in lake.glob("*/_delta_log/*.json"))
+    return [folder for folder in lake.glob("*/run-*") if folder.name not in logs]
 
 
 def kill_at(name: str, patch: pytest.MonkeyPatch, *, is_committed: bool) -> None:
@@ -137,13 +174,115 @@ def test_a_folder_that_cannot_be_written(history: Path, run_lake: Run) -> None:
         run_lake(Path("/proc/lake"), *sources_of(history))
 
 
-def test_a_failure_of_spark_is_one_line(copy: Path, run_lake: Run) -> None:
+def test_a_damaged_file_is_one_line(copy: Path, run_lake: Run) -> None:
     for file in (copy / "blobs").rglob("*.parquet"):
         file.write_bytes(b"damage")
+    with pytest.raises(UsageError, match=f"^the table blobs is damaged: remove {copy / 'blobs'}, and"):
+        Answers(copy).rows("SELECT data FROM blobs")
     shutil.rmtree(copy / "sets")
-    with pytest.raises(UsageError, match="^stage revisions fails: .* delete the folder of the") as error:
+    with pytest.raises(
+        UsageError, match=f"^the table blobs is damaged: remove {copy / 'blobs'}, and .* makes it again"
+    ):
         run_lake(copy)
-    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["messages", "sources"])
+def test_a_damaged_log_is_one_line(name: str, copy: Path) -> None:
+    log = copy / name / "_delta_log" / "00000000000000000000.json"
+    log.write_bytes(log.read_bytes()[:100])
+    message = f"^the table {name} is damaged: remove {copy / name}, and `kiplint pipeline run` makes it again$"
+    with pytest.raises(UsageError, match=message):
+        run(copy, no_session, print)
+    with pytest.raises(UsageError, match=message):
+        Answers(copy)
+    shutil.rmtree(copy / name)
+    with pytest.raises(SessionError):  # with the sources that the lake has
+        run(copy, no_session, print)
+    assert {line.source for line in read_sources(copy).values()} == {"sample", "fork"}
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "Connection refused"), Py4JNetworkError("no answer")])
+def test_a_jvm_that_is_killed(error: Exception, tmp_path: Path) -> None:
+    def stage() -> int:
+        raise error
+
+    with pytest.raises(UsageError, match="^stage matrix fails: Spark's process has ended; it may need more memory"):
+        _run_stage(tmp_path, "matrix", stage, print)
+
+
+def test_a_lake_of_an_older_kiplint_is_made_again(
+    copy: Path, whole: Content, run_lake: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its tables get the columns that they lack, and no rows; its sources stay."""
+    (copy / "lake.json").unlink()
+    for name, column in (("revisions", "version"), ("sources", "problem")):
+        rows = DeltaTable(copy / name).to_pyarrow_table().drop_columns([column])
+        shutil.rmtree(copy / name)
+        write_deltalake(copy / name, rows, partition_by=PARTITION_COLUMNS.get(name))
+    with pytest.raises(
+        UsageError, match="was written by an older kiplint; `kiplint pipeline run` brings it up to date$"
+    ):
+        Answers(copy)
+    monkeypatch.setattr(stages, "run_stages", raise_killed)
+    notes: list[str] = []
+    for _ in range(2):  # the second continues the first, which was killed
+        with pytest.raises(KilledError):
+            run_lake(copy, note=notes.append)
+    assert notes == 2 * ["the lake was written by an older kiplint (format 1, not 2); all is read again"]
+    tables = {name: DeltaTable(copy / name) for name in TABLES}
+    assert {name: len(table.file_uris()) for name, table in tables.items()} == dict.fromkeys(TABLES, 0)
+    assert "version" in [field.name for field in tables["revisions"].schema().fields]
+    assert sorted(line[:3] for line in read_sources(copy).values()) == [row[:3] for row in whole["sources"]]
+
+
+def raise_killed(*_: Any) -> None:
+    raise KilledError
+
+
+def test_a_lake_keeps_its_configuration(copy: Path, tmp_path: Path) -> None:
+    """Another one is named by the option, and that is said."""
+    config = tmp_path / "kiplint.toml"
+    config.write_text('select = ["tags"]\n')
+    for option, note in ((str(config), str(config)), ("", str(config)), ("none", "")):
+        notes: list[str] = []
+        with suppress(SessionError):
+            run(copy, no_session, print, config=option, note=notes.append)
+        assert read_settings(copy).config == note
+        assert notes == ([f"kiplint or the rules have changed; all is checked again with {config}"] if note else [])
+    config.unlink()
+    with pytest.raises(UsageError, match="kiplint.toml"):
+        run(copy, no_session, print, config=str(config))
+
+
+def test_a_mistake_is_told_before_spark_starts(history: Path, copy: Path) -> None:
+    with pytest.raises(UsageError, match="^no such branch in .*: frok; did you mean fork[?]$"):
+        run(copy, no_session, print, sources=[f"other={history}#main", f"fork={history}#frok"])
+    assert ("fork", "frok") not in read_sources(copy)
+
+
+def test_a_run_with_nothing_new_says_so(copy: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for quiet, text in ((False, f"nothing is new in {copy}\n"), (True, "")):
+        assert command(out=str(copy), quiet=quiet) == 0
+        assert capfd.readouterr() == ("", text)
+
+
+def test_a_partial_clone_is_a_problem_of_its_line(history: Path, tmp_path: Path, spark: SparkSession) -> None:
+    """No content is stored that was not read, and an intact clone has what a partial one lacks."""
+    partial, small = tmp_path / "a", tmp_path / "small"
+    subprocess.run(["git", "-C", history, "config", "uploadpack.allowFilter", "true"], check=True)
+    clone = ["git", "clone", "-q", "--bare", "--single-branch", "--branch=fork", "--filter=blob:none"]
+    subprocess.run([*clone, f"file://{history}", partial], check=True)
+    make_repository(small, {"a.json": '{"type": "data", "name": "A", "validVersions": "0", "fields": []}'})
+    partial_line, small_line = Line("a", "fork", str(partial)), Line("small", "main", str(small))
+    lake = Lake(tmp_path / "lake", spark)
+    _, problems = ingest(lake, [partial_line, small_line])
+    assert [*problems] == [partial_line.key]
+    assert problems[partial_line.key].startswith("git cannot read ")
+    assert "run `git fetch --refetch --no-filter`" in problems[partial_line.key]
+    rows = content(lake.path, ["revisions", "blobs", "files", "sets"])
+    assert [len(rows[name]) for name in rows] == [1, 1, 1, 1]
+    _, problems = ingest(lake, [partial_line, Line("b", "fork", str(history))])
+    assert problems == {}
 
 
 def test_a_source_that_cannot_be_read_stays_as_it_was(copy: Path, whole: Content, run_lake: Run) -> None:
@@ -166,11 +305,11 @@ def test_a_source_that_is_dropped(copy: Path, whole: Content, run_lake: Run) -> 
 @pytest.mark.parametrize(
     ("sources", "others", "message"),
     [
-        (["sample"], {}, "a source is NAME=PATH"),
-        (["a b=x"], {}, "a source is NAME=PATH"),
+        (["sample"], {}, "a source must be NAME=PATH"),
+        (["a b=x"], {}, "a source must be NAME=PATH"),
         (["x=/nowhere"], {}, "no such file or directory: /nowhere"),
         ([], {}, "nothing to read: name a source"),
-        (["x=fixtures/sets", "x=fixtures/sets"], {}, "two sources are called x"),
+        (["x=fixtures/sets", "x=fixtures/sets"], {}, "two sources are named x"),
         (["x=fixtures/sets"], {"upstream": "y"}, "--upstream y is not one of the sources"),
     ],
 )

@@ -1,12 +1,13 @@
-"""Which Java a session takes."""
+"""Which Java a session takes, and how it starts it."""
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from kiplint.pipeline.session import java_home
+from kiplint.pipeline.session import installed_java, quiet_java
 
 
 def _install(home: Path, version: str) -> Path:
@@ -31,4 +32,10 @@ def test_a_java_that_spark_can_use_comes_from_java_home_or_path(
 ) -> None:
     monkeypatch.setenv("JAVA_HOME", str(_install(tmp_path / "variable", of_variable)))
     monkeypatch.setenv("PATH", str(_install(tmp_path / "path", of_path) / "bin"))
-    assert java_home() == (str(tmp_path / choice) if choice else None)
+    assert installed_java() == (str(tmp_path / choice / "bin" / "java") if choice else None)
+
+
+def test_java_does_not_warn_of_an_incubator_module() -> None:
+    java = Path(quiet_java("/bin/echo")) / "bin" / "java"
+    command = [str(java), "-Xmx2g", "--add-modules=jdk.incubator.vector", "-cp", "a b"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "-Xmx2g -cp a b\n"

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import duckdb
-from deltalake import DeltaTable
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.tables import TABLES, has_table
+from kiplint.pipeline.directory import FORMAT, read_settings, require_no_links
+from kiplint.pipeline.tables import TABLES, damage, damaged_table, has_table, open_table
 
 VIEWS: Final = files("kiplint.pipeline") / "views.sql"
 
@@ -29,24 +29,33 @@ class Rows(NamedTuple):
 
 
 class Answers:
-    """A connection to the tables and views of a lake. Raises UsageError where there is not a lake."""
+    """A connection to the tables and views of a lake. Raises UsageError where there is no lake or a damaged one."""
 
     def __init__(self, path: Path) -> None:
+        require_no_links(path)
         missing_tables = [name for name in TABLES if not has_table(path, name)]
         if missing_tables:
             what = "is not a lake" if len(missing_tables) == len(TABLES) else f"has no table {missing_tables[0]}"
             raise UsageError(f"{path} {what}; `kiplint pipeline run` creates it")
+        if read_settings(path).format != FORMAT:
+            raise UsageError(f"{path} was written by an older kiplint; `kiplint pipeline run` brings it up to date")
+        self.path = path
         self._duck = duckdb.connect()
         self._duck.execute("SET TimeZone = 'UTC'")
         for name in TABLES:
-            self._duck.register(name, DeltaTable(path / name).to_pyarrow_dataset())
+            self._duck.register(name, open_table(path, name).to_pyarrow_dataset())
         self._duck.execute(VIEWS.read_text("utf-8"))
         self._duck.execute("SET enable_external_access = false; SET lock_configuration = true")
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> Rows:
         """The rows of a SELECT, whose parameters `$1` have these values."""
-        cursor = self._duck.execute(sql, list(values))
-        return Rows([column[0] for column in cursor.description or ()], cursor.fetchall())
+        try:
+            cursor = self._duck.execute(sql, list(values))
+            return Rows([column[0] for column in cursor.description or ()], cursor.fetchall())
+        except (duckdb.Error, OSError) as error:
+            if table := damaged_table(error):
+                raise damage(self.path, table) from error
+            raise
 
     def query(self, sql: str) -> Rows:
         """The rows of a user's query. Raises UsageError for one that fails, and for one that is more than a SELECT."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
-from kiplint.pipeline.rows import Row
+from kiplint.pipeline.rows import Row, escape_non_utf8
 from kiplint.sources.cleanup import close
 from kiplint.sources.repository import open_repository
 from kiplint.sources.schema_files import SourceError
@@ -31,7 +30,7 @@ Bases = Mapping[Release, int | None]
 
 
 def attribute(locations: Mapping[tuple[str, str], str], spans: Sequence[Row], history: Sequence[Row]) -> Iterator[Row]:
-    """The rows of the table `spans` of one source: its spans with their releases.
+    """The rows of the table `spans` of one source: its spans with their releases; or one row that has a `problem`.
 
     `locations` has the repositories by source and lineage, and `history` the revisions of the source.
     """
@@ -40,7 +39,13 @@ def attribute(locations: Mapping[tuple[str, str], str], spans: Sequence[Row], hi
         for row in history
         if row["release"] is not None
     )
-    bases = find_bases(locations, history, releases)
+    try:
+        bases = find_bases(locations, history, releases)
+    except (SourceError, OSError) as error:
+        yield {"source": history[0]["source"], "problem": escape_non_utf8(str(error))}
+        return
+    finally:
+        close()  # removes an unpacked bundle, as Spark keeps this process
     release_columns = find_releases(spans, releases, bases)
     no_release = {"first_release": None, "fixed_release": None}
     for index, span in enumerate(spans):
@@ -57,7 +62,7 @@ def attribute(locations: Mapping[tuple[str, str], str], spans: Sequence[Row], hi
 def find_bases(
     locations: Mapping[tuple[str, str], str], history: Iterable[Row], releases: Sequence[Release]
 ) -> dict[str, Bases]:
-    """By line: the last position on it that each release descends from, as far as git can read the releases."""
+    """By line: the last position on it that each release descends from. Raises SourceError and OSError."""
     positions: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)  # by source and lineage, then by commit
     for row in history:
         positions[row["source"], row["lineage"]][row["commit"]] = row["position"]
@@ -66,11 +71,9 @@ def find_bases(
     for (source, lineage), commits in positions.items():
         if lineage not in release_lines or len(positions) == 1:  # a release of the only line is its own base
             continue
-        with suppress(SourceError, OSError):
-            repository = open_repository(locations[source, lineage])
-            output = repository.run("rev-list", "--topo-order", "--reverse", "--parents", *commits, "--")
-            ancestry += [line.split() for line in output.splitlines()]
-    close()  # removes an unpacked bundle, as Spark keeps this process
+        repository = open_repository(locations[source, lineage])
+        output = repository.run("rev-list", "--topo-order", "--reverse", "--parents", *commits, "--")
+        ancestry += [line.split() for line in output.splitlines()]
     return {lineage: _bases_on(lineage, commits, ancestry, releases) for (_, lineage), commits in positions.items()}
 
 

@@ -46,11 +46,12 @@ def is_of_tags(lineage: str) -> bool:
 def revisions(repository: Repository, lineage: str) -> list[Revision]:
     """The commits of a branch along first parents, the oldest first, or the releases of tags in the order of versions.
 
-    Raises SourceError where there is no such branch and no such tag.
+    Raises SourceError where there is no such branch and no such tag, and for a commit that git cannot show.
     """
     if is_of_tags(lineage):
-        _, _, glob = lineage.partition("=")
-        return _releases(repository, glob)
+        tags = releases(repository, lineage)
+        commits_by_id = {revision.commit: revision for revision in _commits(repository, "--no-walk", *tags.values())}
+        return [commits_by_id[commit]._replace(release=escape_non_utf8(tag)) for tag, commit in tags.items()]
     newest = tip(repository, lineage)
     changing_ids = {*repository.run("rev-list", "--first-parent", newest, "--", "*.json").split()}
     commits = _commits(repository, "--first-parent", "--reverse", newest)
@@ -63,28 +64,31 @@ def tip(repository: Repository, branch: str) -> str:
     if commit:
         return commit.id
     branches = repository.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
-    raise SourceError(f"no such branch in {repository.where}: {branch}{did_you_mean(branch, branches, numbered=False)}")
+    names = [name for name in branches if name.endswith(f"/{branch}")]  # such as `origin/trunk` in a clone
+    hint = f"; did you mean {names[0]}?" if names else did_you_mean(branch, branches, numbered=False)
+    raise SourceError(f"no such branch in {repository.where}: {branch}{hint}")
 
 
-def _releases(repository: Repository, glob: str) -> list[Revision]:
-    """The revisions of tags with a version: of those that match the glob, or of final releases where it is empty."""
-    commit_id = "%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"
-    refs = repository.run("for-each-ref", f"--format={commit_id} %(refname:strip=2)", "refs/tags").splitlines()
-    tagged_commits = _commits(repository, "--no-walk=unsorted", "--tags") if refs else ()
-    commits = {revision.commit: revision for revision in tagged_commits}
-    releases: list[Revision] = []
-    for ref in refs:
-        commit, tag = ref.split(" ", 1)
+def releases(repository: Repository, lineage: str) -> dict[str, str]:
+    """The tags with a version, in the order of versions, and their commits: for `tags` those of final releases.
+
+    For `tags=GLOB` those that match the glob. Raises SourceError where there is none.
+    """
+    _, _, glob = lineage.partition("=")
+    commit = "%(if)%(*objectname)%(then)%(*objecttype) %(*objectname)%(else)%(objecttype) %(objectname)%(end)"
+    tags: dict[str, str] = {}
+    for ref in repository.run("for-each-ref", f"--format={commit} %(refname:strip=2)", "refs/tags").splitlines():
+        object_type, object_id, tag = ref.split(" ", 2)
         has_version = bool(version_key(tag)[0])
         is_selected = fnmatchcase(tag, glob) if glob else not _PRERELEASE.search(tag)
-        if commit in commits and has_version and is_selected:
-            releases.append(commits[commit]._replace(release=escape_non_utf8(tag)))
-    if not releases:
+        if object_type == "commit" and has_version and is_selected:
+            tags[tag] = object_id
+    if not tags:
         what = f"no tag with a version like {glob}" if glob else "no release"
         raise SourceError(
             f"{what} in {repository.where}; #tags=GLOB selects tags, including those of release candidates"
         )
-    return sorted(releases, key=lambda revision: version_key(revision.release))
+    return dict(sorted(tags.items(), key=lambda item: version_key(item[0])))
 
 
 def _commits(repository: Repository, *arguments: str) -> Iterator[Revision]:
@@ -92,7 +96,11 @@ def _commits(repository: Repository, *arguments: str) -> Iterator[Revision]:
     output = escape_non_utf8(repository.run("rev-list", *_COMMIT_FORMAT, *arguments, "--"))
     for record in output.split("\0")[:-1]:
         _, ids, parents, author, message = record.lstrip("\n").split("\n", 4)  # the first line is `commit ID`
-        commit, tree, time = ids.split()
+        try:
+            commit, tree, time = ids.split()
+        except ValueError:
+            commit, *_ = ids.split()
+            raise SourceError(f"the commit {commit} of {repository.where} has no valid time") from None
         subject = message.strip().partition("\n")[0].strip()
         request = _PULL_REQUEST.search(subject)
         pull_request = int(request[1] or request[2]) if request else None

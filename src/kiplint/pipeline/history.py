@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache
 from hashlib import sha1
 from typing import Final, NamedTuple
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.commits import is_of_tags, read_folders, revisions, tip
+from kiplint.pipeline.commits import is_of_tags, read_folders, releases, revisions, tip
 from kiplint.pipeline.rows import Row, escape_non_utf8
 from kiplint.pipeline.tables import TABLES
 from kiplint.sources.cleanup import close
-from kiplint.sources.repository import GitObject, Repository, open_repository
+from kiplint.sources.repository import GitObject, Repository, open_repository, version_key
 from kiplint.sources.schema_files import SourceError, kind_of
 from kiplint.text.show import printable
 
@@ -50,6 +50,10 @@ class Line(NamedTuple):
         return self.source, self.lineage
 
 
+Lines = dict[tuple[str, str], Line]
+"""Lines of history by source and lineage."""
+
+
 def read_source(argument: str) -> Line:
     """The line of `NAME=PATH[#branch|tags[=GLOB]]`, by default of HEAD. Raises UsageError for anything else."""
     name, _, location = argument.partition("=")
@@ -64,17 +68,33 @@ def read_source(argument: str) -> Line:
     return Line(name, ref or "HEAD", os.path.realpath(path))
 
 
-def with_state(line: Line) -> Line:
-    """The line with the `state` that its repository has now. Raises SourceError and OSError for an unreadable line."""
-    if not os.path.lexists(line.location):
-        raise SourceError(f"no such file or directory: {line.location}")
-    repository = open_repository(line.location)
-    if is_of_tags(line.lineage):
-        commits = repr([(revision.release, revision.commit) for revision in revisions(repository, line.lineage)])
+def with_states(lines: Sequence[Line]) -> list[Line]:
+    """The lines of one location, each with the `state` that its repository has now, or a `problem`."""
+    new_lines: list[Line] = []
+    try:
+        if not os.path.lexists(lines[0].location):
+            raise SourceError(f"no such file or directory: {lines[0].location}")
+        repository = open_repository(lines[0].location)
+        shallow = repository.run("rev-parse", "--is-shallow-repository").strip() == "true"
+    except (SourceError, OSError) as error:
+        return [line._replace(problem=escape_non_utf8(str(error))) for line in lines]
+    for line in lines:
+        try:
+            new_lines.append(line._replace(state=_state(repository, line.lineage, shallow), is_shallow=shallow))
+        except (SourceError, OSError) as error:
+            new_lines.append(line._replace(problem=escape_non_utf8(str(error))))
+    return new_lines
+
+
+def _state(repository: Repository, lineage: str, is_shallow: bool) -> str:
+    """An id of the commits that a line of history leads to."""
+    if is_of_tags(lineage):
+        commits = repr(releases(repository, lineage))
+    elif is_shallow:
+        commits = repository.run("rev-list", "--first-parent", tip(repository, lineage), "--")
     else:
-        commits = repository.run("rev-list", "--first-parent", tip(repository, line.lineage), "--")
-    is_shallow = repository.run("rev-parse", "--is-shallow-repository").strip() == "true"
-    return line._replace(state=_digest((commits, is_shallow)), is_shallow=is_shallow)
+        commits = tip(repository, lineage)  # from which all others follow
+    return _digest((commits, is_shallow))
 
 
 def read_histories(lines: Iterable[Row]) -> Iterator[Row]:
@@ -109,6 +129,7 @@ def _history(line: Row) -> Iterator[Row]:
             "position": position,
             "time": datetime.fromtimestamp(min(max(revision.time, 0), LATEST_TIME), UTC),
             "release": revision.release or None,
+            "version": version_key(revision.release)[0] or None,
             "root": root,
             "sets": sets,
         }
@@ -139,30 +160,30 @@ def _digest(value: object) -> str:
 
 
 def read_blobs(blobs: Iterable[Row]) -> Iterator[Row]:
-    """The rows of the table `blobs` of ids (`blob`), each with a repository that has it (`location`)."""
-    ids_by_location: dict[str, list[str]] = defaultdict(list)
-    for row in blobs:
-        ids_by_location[row["location"]].append(row["blob"])
-    open_once = cache(open_repository)  # it unpacks a bundle
+    """The rows of the table `blobs` of ids (`blob`), each with repositories that should have it (`locations`).
+
+    There is none for a content that git reads in none of them: a clone is partial or damaged, or git was killed.
+    """
+    locations_by_blob = {row["blob"]: list(row["locations"]) for row in blobs}
     try:
-        for location, ids in ids_by_location.items():
-            for start in range(0, len(ids), BLOBS_PER_REQUEST):
-                yield from _read_blobs_of(location, open_once, ids[start : start + BLOBS_PER_REQUEST])
+        while locations_by_blob:
+            blobs_by_location: dict[str, list[str]] = defaultdict(list)
+            for blob, locations in locations_by_blob.items():
+                blobs_by_location[locations.pop(0)].append(blob)
+            for location, ids in blobs_by_location.items():
+                for git_object in _read_objects(location, ids):
+                    kind = kind_of(git_object.data)
+                    data = None if kind == "other" else git_object.data
+                    yield {"blob": git_object.id, "kind": kind, "data": data}
+                    del locations_by_blob[git_object.id]
+            locations_by_blob = {blob: locations for blob, locations in locations_by_blob.items() if locations}
     finally:
         close()
 
 
-def _read_blobs_of(location: str, open_at: Callable[[str], Repository], blobs: Sequence[str]) -> Iterator[Row]:
-    """The rows of the table `blobs` of ids of the repository that `open_at` opens, read in one request to git."""
-    objects: Sequence[GitObject | None] = [None] * len(blobs)
-    problem = "the object no longer exists"
-    try:
-        objects = open_at(location).find_all(blobs)
-    except (SourceError, OSError) as error:
-        problem = str(error)
-    for blob, git_object in zip(blobs, objects, strict=True):
-        if git_object is None:
-            yield {"blob": blob, "kind": "unreadable", "problem": escape_non_utf8(f"{location}: {problem}")}
-            continue
-        kind = kind_of(git_object.data)
-        yield {"blob": blob, "kind": kind, "data": None if kind == "other" else git_object.data}
+def _read_objects(location: str, ids: Sequence[str]) -> Iterator[GitObject]:
+    """The objects that git can read in a repository, of some ids."""
+    with suppress(SourceError, OSError):  # what was not read is a problem of its lines
+        repository = open_repository(location)
+        for start in range(0, len(ids), BLOBS_PER_REQUEST):
+            yield from filter(None, repository.find_all(ids[start : start + BLOBS_PER_REQUEST]))

