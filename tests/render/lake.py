@@ -25,9 +25,7 @@ def report_answers(name: str) -> dict[str, Rows]:
     rows["findings"] = [{**MAIN, "errors": 1, "warnings": 1, "infos": 0, "fixed": 2}]
     rows["breaks"] = [{**MAIN, "time": TIMES[1], "release": "1.0.0", "rule": "compat/layout-changed", "messages": name}]
     rows["errors"] = [{**MAIN, "rule": rule, "messages": name} for rule in ("tags/gap", "fields/unknown-type")]
-    rows["bars"] = [
-        {"source": name, "rule": "tags/gap", "introduced_time": TIMES[1], "fixed_time": None, "end_time": TIMES[3]}
-    ]
+    rows["bars"] = [{"rule": name, "introduced_time": TIMES[1], "fixed_time": None, "end_time": TIMES[3]}]
     rows["drift"] = [{"fork": name, "same": 3, "only_in_fork": 1, "collision": 0}]
     rows["matrix"] = [
         {"source": name, "client": client, "broker": broker, "troubles": int(client < broker)}

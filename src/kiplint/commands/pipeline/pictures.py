@@ -56,10 +56,10 @@ def draw_findings(line: str, revisions: Records) -> Picture:
 
 
 def draw_lifetimes(errors: Records) -> Picture:
-    """A bar for each error, from when it was introduced to when it was fixed; errors of one rule are in one row."""
+    """A bar for each error of all sources, from when it was introduced to when it was fixed, in a row of its rule."""
     bars = [
         {
-            "rule": f"{error['source']}: {error['rule']}",
+            "rule": error["rule"],
             "from": _time(error["introduced_time"]),
             "to": _time(error["end_time"]),
             "state": "open" if error["fixed_time"] is None else "ended",

@@ -15,7 +15,7 @@ from kiplint.commands.pipeline.pictures import draw_drift, draw_findings, draw_l
 from kiplint.commands.pipeline.text import cell, need, open_lake, present
 from kiplint.render.page import Cell, Picture, Row, Section, Table, write_page
 from kiplint.render.report import Verdict
-from kiplint.text.words import plural
+from kiplint.text.words import first_of, plural
 
 if TYPE_CHECKING:
     from kiplint.pipeline.answers import Rows
@@ -46,7 +46,7 @@ QUERIES = {
         GROUP BY r.source, r.lineage, r.position, r.time, r.release ORDER BY r.source, r.lineage, r.position""",
 }
 PAGE_QUERIES = {
-    "bars": """SELECT source, rule, introduced_time, fixed_time, introduced_time + to_days(days) AS end_time
+    "bars": """SELECT rule, introduced_time, fixed_time, introduced_time + to_days(days) AS end_time
         FROM lifetimes WHERE severity = 'error' ORDER BY introduced_time""",
     "drift": """SELECT concat_ws(' ', source, nullif(lineage, source)) AS fork,
         count(*) FILTER (status = 'same') AS same, count(*) FILTER (status = 'only-in-fork') AS only_in_fork,
@@ -107,7 +107,7 @@ def write_report(out: TextIO, answers: Mapping[str, Rows]) -> None:
     write_page(
         out,
         command="pipeline report",
-        title=f"History of {', '.join(sources)}",
+        title=f"History of {first_of([*sources], 4)}",
         verdict=Verdict.of(sentence, (), "`kiplint pipeline blame LAKE MESSAGE` names the commits."),
         sections=[
             Section("over-time", "Over time", list(_pictures(answers))),
