@@ -28,7 +28,6 @@ from typing import NamedTuple
 import msgspec
 from make_corpus import PLACES, SETS
 
-from kiplint.compat.released import unstable_version
 from kiplint.compat.tree import load
 from kiplint.model.message import Message
 from kiplint.sources.built_in import BuiltIn, BuiltInDefinition, Since, message_key
@@ -148,7 +147,7 @@ def since(releases: Sequence[Release], names: Sequence[str]) -> dict[str, tuple[
     for name, release in zip(names, releases, strict=True):
         for message in release.messages.values():
             earlier = firsts[message_key(message.type, message.api_key, message.name)]
-            stable_versions = message.valid - unstable_version(message)
+            stable_versions = message.valid - message.unstable_version
             for versions, is_stable in ((message.valid, False), (stable_versions, True)):
                 earlier_versions = [first for first, _, was_stable in earlier if was_stable == is_stable]
                 new_versions = reduce(sub, earlier_versions, versions)

@@ -178,7 +178,7 @@ BROKEN_SAID = (
     "ThingResponse 1, Size: Size was added to a released version; "
     'run `kiplint migrate bump Thing`, then give Size "versions": "2+"'
 )
-TAG_SAID = "ThingRequest 0-1, Size: Size was added with tag 1"
+TAG_SAID = "ThingRequest 0-1, Size: Size was added with tag 1; data without it reads as 0"
 FAULTS = [
     Annotation("error", "schemas/ThingRequest.json:23:7-23:15", "tags/gap", GAP_SAID),
     Annotation("error", "schemas/ThingResponse.json:18:7-18:23", "compat/layout-changed", BROKEN_SAID),
@@ -197,10 +197,10 @@ SUMMARY = f"""\
 
 Proof, by example messages:
 
-- ThingResponse, compat/layout-changed: new writes version 1 as 000000000203040506070809\
-00; old ignores size 144964032628459529 at byte 4
+- ThingResponse, compat/layout-changed: new writes version 1 as 00000001000000000000000200; old reads size 2 at byte 4 \
+as the number of tagged fields
 - ThingResponse, compat/layout-changed: old writes version 1 as 0000000000; new fails at byte 4: int64 takes 8 bytes, \
-1 is left
+1 is left, and closes the connection
 
 Breaks nothing:
 

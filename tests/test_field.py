@@ -60,6 +60,14 @@ def results(folder: Path, *words: str) -> list[tuple[str, str]]:
         ("35", ("check", "."), [("PlainReply.json:3", "warning structs/unused")]),
         ("38", ("check", "."), []),
         ("14", ("check", "tree"), []),
+        (
+            "34",
+            ("check", "new"),
+            [
+                ("MemberValue.json:3", "warning fields/later-nullable-without-default"),
+                ("MemberValue.json:5", "warning fields/later-nullable-without-default"),
+            ],
+        ),
     ],
 )
 def test_cases(case: str, words: tuple[str, ...], right: list[tuple[str, str]]) -> None:
@@ -137,3 +145,46 @@ def test_a_tag_of_a_later_version_is_a_problem(tmp_path: Path) -> None:
     [problem] = json.loads(result.out)["problems"]
     assert (result.code, problem["rule"]) == (1, "codec/tag-version")
     assert problem["message"].startswith("tag 0 is ReplicaDirectoryId in versions 17+, not in this one")
+
+
+def lines(case: str, *words: str) -> list[str]:
+    """The lines of a command in the folder of a case: rule and message of each change or finding."""
+    [folder] = FIELD.glob(f"{case}-*")
+    result = kiplint(*words, "--isolated", "--output-format", "jsonl", cwd=folder)
+    rows = [json.loads(line) for line in result.out.splitlines()]
+    return [f"{row['rule']} {row['message']}" for row in rows]
+
+
+def test_a_version_that_becomes_stable_is_new_with_its_fields() -> None:
+    stable = "version 1 is new for clients: it is no longer unstable"
+    assert lines("32", "diff", "old", "new") == [
+        "compat/new-version AskPlanRequest: " + stable,
+        "compat/new-field-not-ignorable AskPlanRequest 1, WithPlan: WithPlan is not ignorable: once it is set, no version "
+        "before 1 can be written",
+        "compat/new-field AskPlanRequest 1, WithPlan: WithPlan (bool) was added in version 1",
+        "compat/new-version AskPlanResponse: " + stable,
+        "compat/new-field AskPlanResponse 1, Plan: Plan (string) was added in version 1",
+    ]
+    changed = (
+        "compat/unstable-changed AskPlanRequest: version 1 changed while it was unstable, and is final now: WithPlan"
+    )
+    assert changed in lines("32", "diff", "old", "new2")
+
+
+def test_a_tagged_field_says_what_data_without_it_reads_as() -> None:
+    assert lines("34", "diff", "old", "new") == [
+        "compat/new-tag MemberValue 0, Classic: Classic was added with tag 0; data without it reads as a struct of defaults",
+        'compat/new-tag MemberValue 0, Note: Note was added with tag 1; data without it reads as ""',
+    ]
+
+
+def test_a_new_version_without_a_field() -> None:
+    ended = "compat/field-ended ReadLogRequest 2, FollowerId: FollowerId was removed in version 2"
+    assert ended in lines("56", "diff", "old", "new")
+
+
+def test_a_closed_field_beside_open_ones() -> None:
+    message = "Epoch ends with version 0, but other fields beside it do not end: the next version would drop it"
+    assert lines("59", "check", "old", "--all") == [f"versions/closed-beside-open {message}"]
+    assert lines("59", "check", "new", "--all") == []
+    assert "compat/field-ended SnapValue 1, Epoch: Epoch was removed in version 1" in lines("59", "diff", "old", "new")

@@ -127,7 +127,8 @@ def test_a_commit_is_compared_as_it_was_made(tmp_path: Path, replacement: str) -
         (tmp_path / ".git/info").mkdir(exist_ok=True)
         (tmp_path / ".git/info/grafts").write_text(f"{head} {first}\n")
     result = run_kiplint("diff", "HEAD~1:", "HEAD:", "--output-format", "json", cwd=tmp_path)
-    assert [change["versions"] for change in json.loads(result.out)["changes"]] == ["3"]
+    changes = {(change["kind"], change["versions"]) for change in json.loads(result.out)["changes"]}
+    assert changes == {("new-version", "3"), ("flexible-later", "3")}
 
 
 def test_no_stage_of_the_pipeline_runs_it(log_file: Path) -> None:

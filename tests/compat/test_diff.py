@@ -144,7 +144,7 @@ MESSAGES: dict[str, tuple[Files | bytes, Files | bytes, list[str]]] = {
         ["version-dropped support 0-1"],
     ),
     "an unstable version changes": (
-        definition(A, **UNSTABLE), definition(A, B), ["unstable-changed none 5", "layout-changed wire 0-4 B"]
+        definition(A, **UNSTABLE), definition(A, B), ["new-version none 5", "unstable-changed none 5", "layout-changed wire 0-4 B"]
     ),
     "an unstable version goes": (
         definition(A, **UNSTABLE), definition(A, validVersions="0-4"), ["version-dropped none 5"]
@@ -371,14 +371,16 @@ def test_a_struct_whose_fields_stand_in_line_now() -> None:
 def test_changed_unstable_versions_are_reported_as_a_whole() -> None:
     old = definition(A, C, latestVersionUnstable=True)
     without_c = definition(A, field("C", "string", versions="0-4"))
-    (change,) = changes(old, without_c)
+    _, change, _ = changes(old, without_c)
     assert (change.rule, change.severity, change.breaks) == ("compat/unstable-changed", "info", "none")
-    assert change.message == "XRequest: unreleased version 5 is now encoded differently"
+    assert change.message == "XRequest: version 5 changed while it was unstable, and is final now: C"
+    (change,) = changes(old, definition(A, field("C", "string", versions="0-4"), latestVersionUnstable=True))
+    assert change.message == "XRequest: version 5, which is unstable, is now encoded differently: C"
     assert (change.old["layout"], change.new["layout"]) == ("A int32, C compact string", "A int32")
     headers = {"0-2": "1", "3-4": "2", "5+": "3"}
-    assert summaries(old, definition(A, C, headerVersions=headers)) == ["unstable-changed none 5"]
-    assert summaries(old, definition(A, C)) == []
-    assert summaries(old, definition(A, field("D", "string"))) == ["field-renamed source 0-4 D"]
+    assert summaries(old, definition(A, C, headerVersions=headers)) == ["new-version none 5", "unstable-changed none 5"]
+    assert summaries(old, definition(A, C)) == ["new-version none 5"]
+    assert summaries(old, definition(A, field("D", "string"))) == ["new-version none 5", "field-renamed source 0-4 D"]
 
 
 def test_a_renamed_field_is_compared_behind_a_new_one() -> None:

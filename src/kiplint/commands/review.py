@@ -37,7 +37,7 @@ from kiplint.compat.base import (
     require_comparable,
 )
 from kiplint.compat.causes import Entry, Origin, entries_of
-from kiplint.compat.change import ChangeFinding
+from kiplint.compat.change import ChangeFinding, Kind
 from kiplint.compat.classify import BREAKS, GRAVE, breaks_of_counts, changes_in_both
 from kiplint.compat.diff import Diff, breaks_of, compare
 from kiplint.compat.released import Releases, releases_note, releases_of
@@ -377,8 +377,12 @@ class Comparison(NamedTuple):
 
     @property
     def additions(self) -> tuple[ChangeFinding, ...]:
-        """The changes that break nothing and are only infos."""
-        return tuple(change for change in self.changes if change.breaks == "none" and change.severity == "info")
+        """The changes that break nothing and are only infos; comments are not reported."""
+        return tuple(
+            change
+            for change in self.changes
+            if change.breaks == "none" and change.severity == "info" and change.kind != Kind.COMMENT_CHANGED.label
+        )
 
     @property
     def findings(self) -> list[ChangeFinding]:

@@ -18,9 +18,10 @@ from kiplint.model import layout as wire
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, headed_intervals
 from kiplint.model.message import Message
+from kiplint.model.notes import sentences_on
 from kiplint.render.formats import Writer
 from kiplint.render.report import RunResult
-from kiplint.render.table import BOLD, DIM, Cell, paint, table, width_of
+from kiplint.render.table import BOLD, DIM, Cell, fold, paint, table, width_of
 from kiplint.sources.repository import open_repository
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
@@ -92,6 +93,12 @@ class LayoutObject(msgspec.Struct, frozen=True, kw_only=True):
     ]
     fields: Annotated[list[FieldObject], Meta(description="The untagged fields, in wire order.")]
     tags: Tags = UNSET
+    unstable: Annotated[
+        bool | UnsetType, Meta(description="True where brokers do not offer the highest of the versions by default.")
+    ] = UNSET
+    note: Annotated[
+        str | UnsetType, Meta(description="What comments say of the versions, a line a sentence; left out for nothing.")
+    ] = UNSET
 
 
 class MessageObject(msgspec.Struct, frozen=True):
@@ -193,6 +200,8 @@ def _layout(message: Message, versions: VersionRange) -> LayoutObject:
         header_version=header_of(message, versions.lowest) if message.is_rpc else None,
         fields=[*map(_field, body.slots)],
         tags=_tags(body),
+        unstable=bool(message.unstable_version & versions) or UNSET,
+        note=sentences_on(message, versions) or UNSET,
     )
 
 
@@ -223,7 +232,11 @@ def _drawings(result: ShowResult, color: bool, width: int | None) -> Iterator[st
                 heading += f", after {message.message_type} header {layout.header_version}"
             if layout.flexible:
                 heading += ", flexible"
-            lines = table((), _rows(layout.fields, layout.tags, ""), color, width) or ["  nothing"]
+            if layout.unstable is True:
+                heading += f", version {layout.versions.rpartition('-')[2]} is unstable"
+            notes = layout.note.splitlines() if layout.note is not UNSET else []
+            lines = [line for text in notes for line in fold(f"  {text}", width, color, DIM)]
+            lines += table((), _rows(layout.fields, layout.tags, ""), color, width) or ["  nothing"]
             yield "\n".join([paint(heading, BOLD, color), *lines])
         if not message.layouts:
             yield f"{name} has no valid version"

@@ -52,9 +52,20 @@ def _element(finding: Finding) -> Iterator[Key]:
     The property of a field belongs to the field, that of a message stands alone.
     """
     if finding.pointer and (finding.severity == "error" or isinstance(finding, ChangeFinding)):
-        parent, _, key = finding.pointer.rpartition("/")
-        is_element = not parent or (key.isdigit() and parent != "/headerVersions")  # whose keys are versions
-        yield finding.path, finding.pointer if is_element else parent
+        yield finding.path, _pointer_of_element(finding)
+
+
+def _pointer_of_element(finding: Finding) -> str:
+    """The pointer without the property of a field."""
+    parent, _, key = finding.pointer.rpartition("/")
+    is_element = not parent or (key.isdigit() and parent != "/headerVersions")  # whose keys are versions
+    return finding.pointer if is_element else parent
+
+
+def _advice(finding: Finding) -> Iterator[Key]:
+    """The file, the element, and what to write there."""
+    if advice := finding.instead or finding.help.removeprefix("set "):
+        yield finding.path, _pointer_of_element(finding), advice
 
 
 def _common_change(finding: Finding) -> Iterator[Key]:
@@ -74,6 +85,7 @@ def _corrected_property(finding: Finding, _: Supersedes) -> Iterator[Key]:
 EXPLANATIONS: Final = (
     Explanation(lambda finding, _: _common_change(finding), _common_change),
     Explanation(lambda finding, _: _element(finding), _element),
+    Explanation(lambda finding, _: _advice(finding), _advice),
     Explanation(_corrected_property, _element),
     Explanation(_explained_rules, _rule),
 )

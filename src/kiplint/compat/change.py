@@ -61,6 +61,12 @@ def _property(change: Change, side: int) -> dict[str, str]:
     return {change.row.key: text} if text else {}
 
 
+def _comment(change: Change, side: int) -> dict[str, str]:
+    """The sentences of the comments that the other side lacks."""
+    text = change.now if side else change.was
+    return {"comment": text} if text else {}
+
+
 def _container_layout(change: Change, side: int) -> dict[str, str]:
     """The layout of the message or struct that the field is in, as in `{"layout": "Topics array of string"}`."""
     version, message = change.versions.lowest, change.messages[side]
@@ -94,6 +100,7 @@ _BYTES: Final[Policies] = ("rule", "collect", "collect", "none")
 _PROPERTY: Final[Policies] = ("rule", "info", "info", "none")
 _ADDITION: Final[Policies] = ("none", "rule", "rule", "rule")
 _NEW: Final[Policies] = ("none", "none", "none", "rule")
+_NEW_TO_CLIENTS: Final[Policies] = ("none", "none", "rule", "rule")
 _UNLESS_NEW: Final[Policies] = ("rule", "rule", "rule", "none")
 _RELEASED: Final[Policies] = ("rule", "none", "none", "none")
 
@@ -123,6 +130,15 @@ class Kind(Enum):
     LISTENER_ADDED = "listener-added", _PROPERTY, "listeners"
     DEPRECATED = "deprecated", _PROPERTY, "deprecatedVersions"
     UNDEPRECATED = "undeprecated", _PROPERTY, "deprecatedVersions"
+    VERSION_STABLE = (
+        "version-stable",
+        ("none", "none", "rule", "none"),
+        "latestVersionUnstable",
+        _property,
+        "new-version",
+    )
+    FLEXIBLE_LATER = "flexible-later", _NEW_TO_CLIENTS, "flexibleVersions"
+    COMMENT_CHANGED = "comment-changed", _UNLESS_NEW, "", _comment
     FROZEN_BUMPED = "frozen-bumped", _NEW, "validVersions"
     RESPONSE_NOT_BUMPED = "response-not-bumped", _NEW, "validVersions"
     UNSTABLE_CHANGED = "unstable-changed", ("none", "rule", "rule", "none"), "validVersions", _message_layout
@@ -152,6 +168,10 @@ class Kind(Enum):
     IGNORABLE_CHANGED = "ignorable-changed", _PROPERTY, "ignorable"
     NEW_FIELD = "field-added", _ADDITION, "versions", _property, "new-field"
     NEW_TAGGED_FIELD = "tag-added", _ADDITION, "versions", _property, "new-field"
+    FIELD_ENDED = "field-ended", _NEW_TO_CLIENTS, "versions"
+    NULLABLE_LATER = "nullable-later", _NEW_TO_CLIENTS, "nullableVersions"
+    NULLABLE_NO_LONGER = "nullable-no-longer", _NEW_TO_CLIENTS, "nullableVersions", _property, "nullable-later"
+    TAGGED_LATER = "tagged-later", _NEW_TO_CLIENTS, "taggedVersions"
     TAG_CHANGED = "tag-changed", _BYTES, "tag", _container_layout
     TAGGED_MOVED = "tagged-moved", _BYTES, "taggedVersions", _container_layout
     TAG_REMOVED = "tag-removed", _BYTES, "versions", _container_layout
@@ -189,6 +209,12 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
     new: Annotated[dict[str, Any], Meta(description="What the new set has, by property.")]
     proof: tuple[Proof, ...]
     accepted: Annotated[str, Meta(description="Why somebody accepts it; left out if nobody does.")] = ""
+    unstable: Annotated[
+        bool, Meta(description="Whether brokers do not offer the highest of the versions by default; else left out.")
+    ] = False
+    note: Annotated[
+        str, Meta(description="What the comments say of new versions, a line a sentence; left out for nothing.")
+    ] = ""
 
     @property
     def rpc(self) -> str:
@@ -199,6 +225,14 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
     def below_heading(self) -> str:
         """The text of the finding without the name of the Kafka message, which a heading above the finding has."""
         return self.message.removeprefix(self.message_name)
+
+    @property
+    def direction(self) -> str:
+        """`only what old writes and new reads`; empty where both directions break, or none by the proofs."""
+        breaking_proofs = [proof for proof in self.proof if proof.outcome != "dropped"]
+        if len(breaking_proofs) != 1:
+            return ""
+        return f"only what {breaking_proofs[0].writer} writes and {breaking_proofs[0].reader} reads"
 
     @property
     def remark(self) -> str:
@@ -228,6 +262,7 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         "The property or the encoding in the head, empty where it is gone; of a message that is gone, the other "
         "message of its RPC that is still there.",
     ] = ""
+    note: Annotated[str, "What the comments of the head say of new versions, a line a sentence."] = ""
 
     @cached_property
     def name(self) -> str:
@@ -272,6 +307,17 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         """Those of the versions that the other message of the RPC has."""
         other = partner(self.message)
         return self.versions & other.valid if other else NONE
+
+    @cached_property
+    def unstable(self) -> VersionRange:
+        """Those of the versions that are unstable in the head: brokers do not offer them by default."""
+        head = self.messages[1]
+        return self.versions & head.unstable_version if head else NONE
+
+    @cached_property
+    def stable(self) -> VersionRange:
+        """Those of the versions that are unstable in the base, and no longer in the head."""
+        return self.versions & self.base.unstable_version - self.unstable if self.base else NONE
 
     @cached_property
     def is_early(self) -> bool:
@@ -337,6 +383,19 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         field = self.head_field
         return field.tag if field and field.tag is not None else -1
 
+    @cached_property
+    def absent_value(self) -> str:
+        """What a reader takes for the field in the head where it is absent, such as `null` or `an empty array`."""
+        field = self.head_field
+        if field is None or field.defaults_to_null:
+            return "null"
+        if field.is_array or field.is_struct:
+            return "an empty array" if field.is_array else "a struct of defaults"
+        empty_values = {"string": '""', "bytes": "empty bytes", "records": "empty records", "bool": "false"}
+        if field.has_default and field.type != "string":
+            return field.default
+        return f'"{field.default}"' if field.has_default else empty_values.get(field.type, "0")
+
     @property
     def location(self) -> Location:
         """Where the change is in the head; for a message that was removed, where it was in the base."""
@@ -379,6 +438,8 @@ class Change(msgspec.Struct, frozen=True, dict=True):
             old=self.side(0),
             new=self.side(1),
             proof=(),
+            unstable=self.status in ("new", "unstable") and bool(self.unstable),
+            note=self.note,
         )
 
     def _text(self, statement: str, versions: str) -> str:

@@ -36,7 +36,13 @@ MOST_PROVEN = 8_000
 MOST_VERSIONS: Final = 4
 """In how many intervals of versions a proof is searched for."""
 
-WITHOUT_BYTES: Final = (Kind.API_KEY_REUSED, Kind.API_KEY_CHANGED, Kind.MESSAGE_TYPE_CHANGED, Kind.VERSION_DROPPED)
+WITHOUT_BYTES: Final = (
+    Kind.API_KEY_REUSED,
+    Kind.API_KEY_CHANGED,
+    Kind.MESSAGE_TYPE_CHANGED,
+    Kind.VERSION_DROPPED,
+    Kind.NEW_VERSION,
+)
 """The changes of whole messages after which the head does not read the message at all."""
 
 BREAKS: tuple[Breaks, ...] = ("wire", "storage", "support", "semantics", "source", "none")
@@ -138,7 +144,8 @@ def _prove(change: Change) -> tuple[Proof, ...]:
         # The bounds of intervals stand for them: what breaks one version mostly breaks its neighbours in the same way.
         bounds = [bound for interval in versions.intervals[:MOST_VERSIONS] for bound in interval]
         for version in dict.fromkeys(bounds):
-            if proofs := proofs_of(base, head, version, change.field):
+            proofs = proofs_of(base, head, version, change.field)
+            if any(proof.outcome != "dropped" for proof in proofs):
                 return proofs
     return ()
 

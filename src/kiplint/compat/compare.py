@@ -10,11 +10,13 @@ from msgspec.structs import replace
 
 from kiplint.compat.change import Both, Change, Kind, MessagePair, Status
 from kiplint.compat.fields import ContainerPair, container_pairs, version_changes
+from kiplint.compat.new_versions import comment_change, later_changes
 from kiplint.compat.released import Releases, VersionStatuses
 from kiplint.compat.tree import TooLargeError, Tree, pair_sets, require_limits
 from kiplint.model.fields import Field
 from kiplint.model.layout import layout, tokens
 from kiplint.model.message import Message
+from kiplint.model.notes import sentences_on
 from kiplint.model.schemas import are_related, partner
 from kiplint.versions import NONE, VersionRange
 
@@ -175,7 +177,7 @@ def _message_changes(base: Message, head: Message, releases: Releases | None, ba
     if _took_key(base, head):
         yield from _reused_key(base, head, base_name)
         return
-    if base.data and base.data == head.data:
+    if base.data and base.data == head.data and base.unstable_version == head.unstable_version:
         return
     both = Both(base, head)
     require_limits(*both)
@@ -186,8 +188,11 @@ def _message_changes(base: Message, head: Message, releases: Releases | None, ba
     for change in _property_changes(both):
         yield replace(change, status=statuses.best(change.versions & base.valid or base.valid))
     was, now = str(base.valid), str(head.valid)
-    if new_versions := head.valid - base.valid:
-        yield Change(Kind.NEW_VERSION, both, new_versions, was=was, now=now, status="new")
+    new_versions = head.valid - base.valid
+    if new_versions:
+        words = sentences_on(head, new_versions)
+        yield Change(Kind.NEW_VERSION, both, new_versions, was=was, now=now, status="new", note=words)
+    yield from comment_change(both, new_versions)
     for status, versions in statuses.versions.items():
         if dropped_versions := versions & (base.valid - head.valid):
             yield Change(Kind.VERSION_DROPPED, both, dropped_versions, status=status, was=was, now=now)
@@ -232,7 +237,7 @@ def _property_changes(both: Both) -> Iterator[Change]:
     if base.valid and head.valid:
         if gap := VersionRange.of(base.valid.highest + 1, head.valid.lowest - 1):
             yield Change(Kind.GAP_IN_VERSIONS, both, gap, was=str(base.valid), now=str(head.valid))
-        if head.unstable and not base.unstable and base.valid.highest >= head.valid.highest:
+        if head.declares_unstable and not base.declares_unstable and base.valid.highest >= head.valid.highest:
             yield Change(Kind.RELEASED_UNSTABLE, both, VersionRange.of(head.valid.highest, head.valid.highest))
         if base.declares_listeners and head.declares_listeners:
             if removed_names := [name for name in base.listeners if name not in head.listeners]:
@@ -259,6 +264,7 @@ def _group_changes(base: Message | None, head: Message, statuses: VersionStatuse
             yield from _reused_tags(both, containers[id(message)], statuses)
     first_statuses: dict[tuple[str, str], Status] = {}  # by the name of the change and its field
     collected_versions: dict[Status, VersionRange] = {}
+    collected_names: defaultdict[Status, dict[str, None]] = defaultdict(dict)  # of fields, else of properties
     for status, reference, versions, release in statuses.groups:
         changes = version_changes(Both(reference, head), containers[id(reference)], versions)
         if base and reference is not base:
@@ -267,16 +273,33 @@ def _group_changes(base: Message | None, head: Message, statuses: VersionStatuse
             reported_change = replace(change, status=status, release=release)
             if reported_change.policy == "collect":
                 collected_versions[status] = collected_versions.get(status, NONE) | change.versions
+                collected_names[status][change.subject or change.row.key] = None
             elif first_statuses.setdefault((change.name, change.field), status) == status:
                 yield reported_change
     if base is None:
         return
     both = Both(base, head)
     for status, versions in collected_versions.items():
-        yield Change(Kind.UNSTABLE_CHANGED, both, versions, status=status)
+        yield Change(Kind.UNSTABLE_CHANGED, both, versions, status=status, now=", ".join(collected_names[status]))
     changed_fields = {field for name, field in first_statuses if name == "layout-changed"}
-    for change in _new_fields(both, containers[id(base)], statuses):
-        if change.field not in changed_fields:
+    for change in _additions(both, containers[id(base)], statuses):
+        if change.name != "new-field" or change.field not in changed_fields:
+            yield change
+
+
+def _additions(both: Both, containers: Iterable[ContainerPair], statuses: VersionStatuses) -> Iterator[Change]:
+    """A version that is no longer unstable, the new fields, and what else begins or ends in versions new to clients."""
+    base, head = both
+    stable_versions = statuses.versions["unstable"] & head.valid - head.unstable_version
+    if stable_versions:
+        words = sentences_on(head, stable_versions)
+        yield Change(Kind.VERSION_STABLE, both, stable_versions, status="unstable", was="true", note=words)
+    new_fields = set()
+    for change in _new_fields(both, containers, statuses):
+        new_fields.add(change.field)
+        yield change
+    for change in later_changes(both, head.valid - base.valid | stable_versions):
+        if change.name != "new-field" or change.field not in new_fields:
             yield change
 
 
@@ -372,7 +395,8 @@ def _reused_tags(
             base_versions = (
                 base_field.tagged & base_field.versions & container.base_versions & base.valid & base.flexible
             )
-            versions = holder.tagged & holder.versions & container.head_versions & head.valid & head.flexible
+            stable_versions = head.valid & head.flexible - head.unstable_version
+            versions = holder.tagged & holder.versions & container.head_versions & stable_versions
             if base_versions and versions:
                 common = versions & base_versions
                 status = statuses.best(base_versions)

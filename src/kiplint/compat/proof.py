@@ -1,4 +1,4 @@
-"""Proofs of a break: bytes that one side writes and the other misreads or refuses."""
+"""Proofs of a break: bytes that one side writes and the other misreads, refuses or drops, as Kafka's readers do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections import deque
 from functools import lru_cache, partial
 from itertools import islice
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 from msgspec import Meta
@@ -21,17 +21,21 @@ from kiplint.text.show import printable
 UNKNOWN_TAG = "unknown tagged field"
 """The type of the span of a tagged field that a reader does not know."""
 Side = Literal["old", "new"]
+Outcome = Literal["misread", "refused", "dropped"]
 OTHER: Final[dict[Side, Side]] = {"old": "new", "new": "old"}
 """The side that reads what a side writes."""
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """An example message that proves a break: bytes that one side writes and the other misreads or refuses."""
+    """An example message: bytes that one side writes, and the other misreads or refuses, which proves a break.
+
+    Or it drops the last of them unread, which is harmless: it shows that only the other direction breaks.
+    """
 
     reader: Side
     version: Annotated[int, Meta(description="The version of the message.")]
     writer: Side
-    outcome: Literal["misread", "refused"]
+    outcome: Outcome
     hex: Annotated[str, Meta(description="The bytes of the message, in hexadecimal digits.")]
     value: Annotated[dict[str, Any], Meta(description="The message, as `kiplint decode` shows it.")]
     offset: Annotated[int, Meta(ge=0, description="The first byte that the two sides read differently.")]
@@ -172,7 +176,7 @@ MOST_FIELDS_TRIED: Final = 60_000
 def proofs_of(
     base: Message, head: Message, version: int, field: str = "", *, head_version: int | None = None
 ) -> tuple[Proof, ...]:
-    """The best proof for each direction that has one; a misreading comes before a refusal.
+    """The best proof for each direction that has one; a misreading comes before a refusal, bytes that are dropped last.
 
     `version` is the version of both messages, or of the base alone if the head has another, `head_version`. The
     best proof of a direction is about `field`, a path such as `Topics.Partitions.Offset`, if one is; `_rank` decides
@@ -182,15 +186,16 @@ def proofs_of(
     json_name = name[:1].lower() + name[1:]
     all_proofs = _all_proofs(base, head, version, version if head_version is None else head_version)
     best_proofs = [min(proofs, key=lambda proof: _rank(proof, json_name)) for proofs in all_proofs if proofs]
-    return tuple(sorted(best_proofs, key=lambda proof: proof.outcome == "refused"))
+    return tuple(sorted(best_proofs, key=lambda proof: get_args(Outcome).index(proof.outcome)))
 
 
-def _rank(proof: Proof, name: str) -> tuple[bool, bool, bool, bool, int]:
+def _rank(proof: Proof, name: str) -> tuple[bool, bool, bool, bool, bool, int]:
     """A sort key that puts the best proof of one direction first; `name` is the field's name in JSON."""
     is_misread = proof.outcome == "misread"
     is_about_field = name in _names(proof.field) or (is_misread and name in _names(proof.read_as))
     is_same_value = is_misread and proof.wrote == proof.read
     return (
+        proof.outcome == "dropped",
         not is_about_field,
         is_same_value,  # taken for another field with the same value, which shows the break less plainly
         is_same_value and not proof.wrote,  # and least plainly if it is empty
@@ -210,7 +215,7 @@ def _all_proofs(base: Message, head: Message, version: int, head_version: int) -
 
 
 def _proofs_of_writer(writer: Codec, reader: Codec, writing_side: Side) -> list[Proof]:
-    """A proof for each example that the writer writes and the reader misreads or refuses."""
+    """A proof for each example that the writer writes and the reader does not read as a whole."""
     size, _ = unfolded_size(writer.message, MOST_FIELDS_TRIED)
     most_samples = min(MOST_TRIED, max(1, MOST_FIELDS_TRIED // max(size, 1)))
     proofs: dict[bytes, Proof | None] = {}
@@ -221,10 +226,14 @@ def _proofs_of_writer(writer: Codec, reader: Codec, writing_side: Side) -> list[
     return [proof for proof in proofs.values() if proof]
 
 
+TRAILING: Final = "codec/trailing-bytes"
+"""Readers of RPCs and of coordinators' records ignore bytes after the end; those of the metadata log refuse them."""
+
+
 def _proof(
     writer: Codec, reader: Codec, writing_side: Side, path: str, value: dict[str, Any], data: bytes
 ) -> Proof | None:
-    """The proof that an example makes, None where the reader understands it.
+    """The proof that an example makes, None where the reader understands all of it.
 
     `data` are the bytes that the writer writes for `value`, an example about the field at `path`.
     """
@@ -232,8 +241,9 @@ def _proof(
     make_proof = partial(
         Proof, reader=OTHER[writing_side], version=writer.version, writer=writing_side, hex=data.hex(), value=value
     )
+    refuses_trailing_bytes = reader.message.type == "metadata"
     for problem in read.problems:
-        if problem.severity == "warning":
+        if problem.severity == "warning" or (problem.rule == TRAILING and not refuses_trailing_bytes):
             continue
         spans = [span for span in written.spans if span.offset <= problem.offset < span.offset + span.length]
         return make_proof(
@@ -242,14 +252,16 @@ def _proof(
             field=spans[0].path if spans else path,
             wrote=spans[0].value if spans else None,
             read_as=problem.field or "",
-            read=problem.message,
+            read=f"{problem.message}, and closes the connection" if reader.message.is_rpc else problem.message,
             rule=problem.rule,
         )
     difference = _first_difference(writer, reader, written, read)
     if difference is None:
         return None
+    has_trailing_bytes = any(problem.rule == TRAILING for problem in read.problems)
+    is_dropped = has_trailing_bytes and difference.read is None and reader.message.type != "header"
     return make_proof(
-        outcome="misread",
+        outcome="dropped" if is_dropped else "misread",
         offset=difference.offset,
         field=difference.written.path if difference.written else "",
         wrote=difference.written.value if difference.written else None,
@@ -267,12 +279,15 @@ MOST_CHARACTERS_SHOWN: Final = 30
 def sentence(proof: Proof) -> str:
     """A proof in words: `old writes version 0 as 0001; new reads errorCode 1 at byte 0 as count 1`."""
     data = proof.hex if len(proof.hex) <= 2 * MOST_BYTES_SHOWN else proof.hex[: 2 * MOST_BYTES_SHOWN] + "..."
+    wrote = f"{proof.field} {_shown_value(proof.wrote)} at byte {proof.offset}" if proof.field else "no field"
     if proof.outcome == "refused":
         outcome = f"fails at byte {proof.offset}: {printable(str(proof.read))}"
+    elif proof.outcome == "dropped":
+        outcome = f"ignores {wrote}"
+    elif proof.read_as:
+        outcome = f"reads {wrote} as {proof.read_as} {_shown_value(proof.read)}"
     else:
-        wrote = f"{proof.field} {_shown_value(proof.wrote)} at byte {proof.offset}" if proof.field else "no field"
-        read = f"{proof.read_as} {_shown_value(proof.read)}"
-        outcome = f"reads {wrote} as {read}" if proof.read_as else f"ignores {wrote}"
+        outcome = f"reads {wrote} as the {'number of tagged fields' if proof.read is not None else 'body'}"
     return f"{proof.writer} writes version {proof.version} as {data or 'no bytes'}; {proof.reader} {outcome}"
 
 

@@ -19,7 +19,7 @@ from kiplint.model.definition import Definition
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, encoding, layout, wire_ranges
 from kiplint.model.message import Message
-from kiplint.model.schemas import SchemaSet, are_related, is_same, partner
+from kiplint.model.schemas import SchemaSet, are_related, is_same
 from kiplint.sources.git import GitMissingError
 from kiplint.sources.repository import HERE, NoRepositoryError, Repository, RevisionPath, version_key
 from kiplint.sources.schema_files import NothingThereError
@@ -106,15 +106,7 @@ class Releases:
 
 def released_versions(message: Message) -> VersionRange:
     """The valid versions without the unstable one."""
-    return message.valid - unstable_version(message)
-
-
-def unstable_version(message: Message) -> VersionRange:
-    """The highest version if `latestVersionUnstable` marks it, for a response also in the request; else no version."""
-    highest = message.valid.highest
-    request = partner(message) if message.type == "response" else message
-    is_unstable = message.unstable or (request is not None and request.unstable and request.valid.highest == highest)
-    return VersionRange.of(highest, highest) if is_unstable and message.valid else NONE
+    return message.valid - message.unstable_version
 
 
 class VersionStatuses(NamedTuple):
@@ -142,7 +134,7 @@ class VersionStatuses(NamedTuple):
         for holder in holders:
             released |= holder.versions
             groups += _groups_of_release(old, new, holder) if new else ()
-        unstable = unstable_version(old) - released if old else NONE
+        unstable = old.unstable_version - released if old else NONE
         base = old_versions - released - unstable
         if old:
             groups.append(VersionGroup("base", old, base & new_versions))

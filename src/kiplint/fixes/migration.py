@@ -228,9 +228,9 @@ def add_version(
                 edits.notes.append(
                     f"{key} of {field.name} ended with version {highest}; it now includes the new version"
                 )
-    if message.type == "request" and unstable is not message.unstable:
+    if message.type == "request" and unstable is not message.declares_unstable:
         edits.put("latestVersionUnstable", "true" if unstable else "false")
-    if message.unstable:
+    if message.declares_unstable:
         edits.notes.append(
             f"version {highest} is no longer unstable, because version {version} follows it; check that it is ready "
             "to be released"

@@ -87,8 +87,8 @@ class Definition:
     """The versions that clients should stop using."""
     deprecated_problem: str
     """What is wrong with the text of `deprecatedVersions`, or empty."""
-    unstable: bool
-    """Whether the highest version may still change."""
+    declares_unstable: bool
+    """Whether `latestVersionUnstable` is true."""
     declares_headers: bool
     """Whether `headerVersions` is present, even empty."""
 
@@ -122,7 +122,7 @@ class Definition:
         self.flexible, self.flexible_problem = optional_range(spec.flexible_versions)
         self.declares_flexible = isinstance(spec.flexible_versions, str)
         self.deprecated, self.deprecated_problem = optional_range(spec.deprecated_versions)
-        self.unstable = value_or(spec.latest_version_unstable, False)
+        self.declares_unstable = value_or(spec.latest_version_unstable, False)
         self.declares_headers = isinstance(spec.header_versions, dict)
 
     @property

@@ -84,6 +84,11 @@ class Container:
         return {field.position: tag for field, tag in zip(fields, unused_tags, strict=False)}
 
     @cached_property
+    def has_open_field(self) -> bool:
+        """Whether a field exists in all later versions, too."""
+        return any(field.versions.open for field in self.fields)
+
+    @cached_property
     def skipped_tags(self) -> dict[int, int]:
         """By position of the field after the first gap in the tags: the lowest tag in the gap.
 

@@ -14,7 +14,7 @@ from kiplint.model.headers import HeaderRange, derived_map, header_map, header_r
 from kiplint.model.notes import Note, notes_of
 from kiplint.model.rpcs import API_VERSIONS, KEYS_BY_NAME, PROTECTED
 from kiplint.model.spec import value_or
-from kiplint.versions import Interval, VersionRange
+from kiplint.versions import NONE, Interval, VersionRange
 
 if TYPE_CHECKING:
     from kiplint.model.schemas import SchemaSet
@@ -33,6 +33,24 @@ class Message(Definition, Container):
         self.schemas = schemas
         self.base = base
         self.versions = self.present = self.valid
+
+    @cached_property
+    def unstable_version(self) -> VersionRange:
+        """The highest version, which brokers do not offer by default, if `latestVersionUnstable` marks it; else none.
+
+        A response has it where its request has it, in the same version.
+        """
+        highest = self.valid.highest
+        marked: Definition | None = self if self.declares_unstable else None
+        if self.type == "response":
+            marked = marked or self.schemas.owners.partner(self)
+        is_unstable = marked is not None and marked.declares_unstable and marked.valid.highest == highest
+        return VersionRange.of(highest, highest) if is_unstable and self.valid else NONE
+
+    @cached_property
+    def unstable(self) -> bool:
+        """Whether the highest version may still change, and brokers do not offer it by default."""
+        return bool(self.unstable_version)
 
     # Names
 

@@ -56,7 +56,7 @@ class Note:
     """A sentence of a comment that begins with versions, such as `Version 3 adds the Reason field.`
 
     `span_in_file` are the first and the last offset of its first line in the file, in bytes; `versions_text` is `3`;
-    `text` is what comes after, ` adds the Reason field.`
+    `text` is what comes after, `adds the Reason field.`; `sentence` is all of it, with those that follow.
     """
 
     message: Message
@@ -64,11 +64,14 @@ class Note:
     versions: VersionRange
     """The versions that the note is about."""
 
-    def __init__(self, message: Message, span_in_file: tuple[int, int], versions_text: str, text: str) -> None:
+    def __init__(
+        self, message: Message, span_in_file: tuple[int, int], versions_text: str, text: str, sentence: str
+    ) -> None:
         self.message = message
         self.span_in_file = span_in_file
         self.versions = read_versions(versions_text)
         self.text = text
+        self.sentence = sentence
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -143,8 +146,28 @@ def notes_of(message: Message) -> Iterator[Note]:
             line_end = text.find(b"\n", start)
             first_line = text[start : line_end if line_end >= 0 else len(text)].rstrip()
             span = paragraph_start + start, paragraph_start + start + len(first_line)
-            words = text[beginning.end() : end].decode(errors="replace").split()
-            yield Note(message, span, beginning["versions"].decode(), " ".join(words))
+            words = _words(text[beginning.end() : end])
+            yield Note(message, span, beginning["versions"].decode(), words, _words(text[start:end]))
+
+
+def _words(text: bytes) -> str:
+    """The words of a text with single spaces between them."""
+    return " ".join(text.decode(errors="replace").split())
+
+
+def sentences_on(message: Message, versions: VersionRange) -> str:
+    """What the comments of a definition say of versions, a line for each sentence that begins with one of them."""
+    return "\n".join(note.sentence for note in message.notes if note.versions & versions)
+
+
+def prose(data: bytes) -> str:
+    """The words of the comments on lines of their own, without a licence and without comments for kiplint."""
+    texts = []
+    for paragraph in paragraphs(data):
+        line_start = data.rfind(b"\n", 0, paragraph.start()) + 1
+        if not data[line_start : paragraph.start()].strip() and b"kiplint:" not in paragraph[0]:
+            texts.append(_words(_MARK.sub(b" ", paragraph[0])))
+    return " ".join(texts)
 
 
 def _sentences(text: bytes) -> Iterator[tuple[re.Match[bytes], int]]:

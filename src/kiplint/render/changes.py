@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -12,7 +13,7 @@ from kiplint.compat.classify import BREAKS, GRAVE
 from kiplint.compat.proof import sentence
 from kiplint.engine.finding import SEVERITIES
 from kiplint.render.markdown import inline, write_table
-from kiplint.render.table import DIM, SEVERITY, paint, table, title, width_of
+from kiplint.render.table import DIM, SEVERITY, Cell, paint, table, title, width_of
 from kiplint.render.text import excerpt
 from kiplint.text.show import printable
 
@@ -56,7 +57,11 @@ def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:
 
 def write_proofs(changes: Iterable[ChangeFinding], out: TextIO) -> None:
     """Write the example messages that prove changes as a Markdown list, each once."""
-    proofs = [f"{change.message_name}, {change.rule}: {sentence(item)}" for change in changes for item in change.proof]
+    proofs = [
+        f"{change.message_name}, {change.rule}: {text}"
+        for change in changes
+        for text in (*map(sentence, change.proof), *([f"breaks {change.direction}"] if change.direction else []))
+    ]
     if proofs:
         items = (f"- {inline(text)}\n" for text in dict.fromkeys(proofs))
         out.write("\nProof, by example messages:\n\n" + "".join(items))
@@ -68,12 +73,17 @@ def _is_serious(change: ChangeFinding) -> bool:
 
 
 def proof(change: ChangeFinding, color: bool, width: int | None) -> str:
-    """The layouts before and after, and the example messages: a line each, cut to the width of a terminal."""
+    """The layouts before and after, the example messages, and the only direction that breaks.
+
+    A line each, cut to the width of a terminal.
+    """
     rows = []
     for label, side in (("before", change.old), ("after", change.new)):
         if "layout" in side:
             rows.append((label, side["layout"] or "nothing"))
     rows += [("proof", sentence(example)) for example in change.proof]
+    if change.direction:
+        rows.append(("breaks", change.direction))
     lines = ""
     for label, text in rows:
         line = f"  {label:>6}  {printable(text)}"
@@ -84,16 +94,25 @@ def proof(change: ChangeFinding, color: bool, width: int | None) -> str:
 
 
 def _rows(changes: Iterable[ChangeFinding], color: bool, width: int | None) -> str:
-    """The changes of an RPC, a line each; the same change of its request and its response is one line."""
+    """The changes of an RPC, a line each; the same change of its request and its response is one line.
+
+    What the comments say of new versions is below, in a line each.
+    """
     types_by_row: dict[tuple[str, str, str], list[str]] = {}
+    notes_by_row: defaultdict[tuple[str, str, str], dict[str, list[str]]] = defaultdict(dict)  # and by note
     for change in changes:
-        types = types_by_row.setdefault((change.severity, change.rule, change.below_heading), [])
+        key = (change.severity, change.rule, change.below_heading)
+        types = types_by_row.setdefault(key, [])
         if change.message_type in ("request", "response") and change.message_type not in types:
             types.append(change.message_type)
-    rows = [
-        [(severity, SEVERITY[severity]), (rule, ""), (_with_types(text, types), "")]
-        for (severity, rule, text), types in types_by_row.items()
-    ]
+        for note in change.note.splitlines():
+            notes_by_row[key].setdefault(note, []).append(change.message_type)
+    rows: list[list[Cell]] = []
+    for (severity, rule, text), types in types_by_row.items():
+        rows.append([(severity, SEVERITY[severity]), (rule, ""), (_with_types(text, types), "")])
+        for note, note_types in notes_by_row[severity, rule, text].items():
+            owner = f"{note_types[0]}: " if len(types) > len(note_types) else ""
+            rows.append([("", ""), ("", ""), (f"{owner}{note}", DIM)])
     return "".join(f"{line}\n" for line in table((), rows, color, width))
 
 

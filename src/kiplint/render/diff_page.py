@@ -94,6 +94,10 @@ def _paragraphs(change: ChangeFinding) -> Iterator[Block]:
     yield Text(change.rule, "small", change.url)
     for example in change.proof:
         yield Text(f"Proof: {sentence(example)}.", "proof")
+    if change.direction:
+        yield Text(f"Breaks {change.direction}.", "small")
+    for line in change.note.splitlines():
+        yield Text(line, "small")
 
 
 def _layout_tables(group: Iterable[ChangeEntry]) -> Iterator[Block]:
