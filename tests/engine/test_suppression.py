@@ -71,8 +71,8 @@ def test_the_whole_file(selector: str, expected: list[tuple[str, int]]) -> None:
     ("comment", "problem"),
     [
         (f"// kiplint: ignore[{NEGATIVE}] why", f"nothing here violates {NEGATIVE}; remove the comment"),
-        ("// kiplint: ignore[tags/gpa] why", "no rule matches tags/gpa"),
-        (f"// kiplint: ignore[tagz, {NEGATIVE}] why", "no rule matches tagz"),
+        ("// kiplint: ignore[tags/gpa] why", "no rule matches tags/gpa; did you mean tags/gap?"),
+        (f"// kiplint: ignore[tagz, {NEGATIVE}] why", "no rule matches tagz; did you mean tags?"),
         ("// kiplint: ignore[\x1b[31m] why", None),
     ],
 )
@@ -110,7 +110,7 @@ def test_syntax_can_be_ignored_too() -> None:
 
 def test_too_many_selectors_with_wildcards() -> None:
     file = "".join(f"// kiplint: ignore-file[tags/*{n}, {GAP}] known\n" for n in range(DEFINITION_GLOBS + 1))
-    assert rules_and_lines(file=file)[0] == ("style/malformed-ignore", DEFINITION_GLOBS + 1)
+    assert ("style/malformed-ignore", DEFINITION_GLOBS + 1) in rules_and_lines(file=file)
     assert "more than 1,000 selectors with wildcards in one file; name the rules" in [
         finding.message for finding in check({"X.json": (file + "{}").encode()})
     ]

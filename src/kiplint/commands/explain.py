@@ -55,7 +55,9 @@ def rule_of(name: str) -> Rule:
         return named_rules[0]
     if not named_rules:
         check_selector(name, rules)  # raises for a name that is no pack or glob either
-        named_rules = [rule for rule in rules if matches(name, rule.id)]
+        named_rules = [rule for rule in rules if matches(name, rule)]
+        if len(named_rules) == 1:
+            return named_rules[0]
     ids = ", ".join(rule.id for rule in named_rules)
     raise UsageError(f"{name} matches several rules; name one of them: {ids}")
 
@@ -83,8 +85,10 @@ def sections(rule: Rule, color: bool) -> list[str]:
         place_and_comment = f"{place}{comment}Or in kiplint.toml: accept = [{entry}]\n"
     else:
         place_and_comment = f"To ignore it in one place, add a comment above the line or at its end:\n{comment}"
-    turn_off = f'To turn it off: --ignore {rule.id}, or in kiplint.toml: ignore = ["{rule.id}"]'
-    parts.append(place_and_comment + turn_off)
+    switch = f'off: --ignore {rule.id}, or in kiplint.toml: ignore = ["{rule.id}"]'
+    if rule.severity == "off":
+        switch = f'on: --select default,{rule.id}, or in kiplint.toml: select = ["default", "{rule.id}"]'
+    parts.append(f"{place_and_comment}To turn it {switch}")
     return parts
 
 

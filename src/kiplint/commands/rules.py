@@ -11,6 +11,7 @@ from kiplint.cli.process import CLEAN
 from kiplint.compat.base import all_rules
 from kiplint.engine.ruleset import check_selector, matches
 from kiplint.render.table import table, width_of
+from kiplint.text.words import comma_parts
 
 EPILOG = """\b
 Example:
@@ -25,10 +26,11 @@ def command(
 ) -> int:
     """List the rules."""
     rules = all_rules()
-    for selector in selectors or ():
+    selectors = comma_parts(selectors or ())
+    for selector in selectors:
         check_selector(selector, rules)
     if selectors:
-        rules = [rule for rule in rules if any(matches(selector, rule.id) for selector in selectors)]
+        rules = [rule for rule in rules if any(matches(selector, rule) for selector in selectors)]
     rows = [[(rule.id, ""), (rule.severity.replace("off", "-"), ""), (rule.title, "")] for rule in rules]
     for line in table((), rows, False, width_of(sys.stdout), indent=""):
         print(line)

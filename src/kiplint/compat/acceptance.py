@@ -21,7 +21,7 @@ from kiplint.compat.tree import Tree
 from kiplint.engine.config import Acceptance, Configuration
 from kiplint.engine.finding import Finding, Location, Violation
 from kiplint.engine.rule import Rule, RuleSpec
-from kiplint.engine.ruleset import RuleSet, check_selector, matches, rule_ids_by_selector
+from kiplint.engine.ruleset import RuleSet, check_selector, rule_ids_by_selector
 from kiplint.engine.run import IGNORE_MARK, check_set, finding_about_file, located_finding
 from kiplint.engine.suppression import Suppression, Target, parse_suppressions
 from kiplint.model.load import ProblemElement
@@ -59,7 +59,8 @@ def accept_changes(
     whose rule does not exist.
     """
     for entry in entries:
-        check_selector(entry.rule, list(rules.all_rules))
+        check_selector(entry.rule, rules.all_rules)
+    ids_of_entry = rule_ids_by_selector({entry.rule for entry in entries}, rules.all_rules)
     locator_of = cache(lambda file: Locator(decode_text(head_sources.get(file, b""))))
     comments = list(_comments(base_sources, head_sources, rules))
     comments_by_place: defaultdict[tuple[str, Target], list[_Comment]] = defaultdict(list)
@@ -79,7 +80,9 @@ def accept_changes(
             for comment in comments_by_place.get((finding.path, line), ())
             if finding.rule in comment.rule_ids
         ]
-        entries_for_it = [entry for entry in entries if _names(entry, finding)]
+        entries_for_it = [
+            entry for entry in entries if finding.rule in ids_of_entry[entry.rule] and _names(entry, finding)
+        ]
         used_comments.update(comments_here)
         used_entries.update(entries_for_it)
         reasons = [comment.suppression.reason for comment in comments_here if not comment.is_in_base]
@@ -133,10 +136,11 @@ def _comments(
     """The comments of the head that name rules about changes."""
     base_comments = _base_comments(base_sources)
     change_rule_ids = frozenset(rule.id for rule in rules.all_rules if rule.each == "change")
-    all_ids = [rule.id for rule in rules.all_rules]
     for file, suppressions in _suppressions(head_sources):
         for suppression in suppressions:
-            ids: frozenset[str] = frozenset().union(*rule_ids_by_selector(suppression.selectors, all_ids).values())
+            ids: frozenset[str] = frozenset().union(
+                *rule_ids_by_selector(suppression.selectors, rules.all_rules).values()
+            )
             if ids & change_rule_ids:
                 yield _Comment(file, suppression, ids, _key(file, suppression) in base_comments, ids <= change_rule_ids)
 
@@ -162,11 +166,8 @@ def _suppressions(sources: Mapping[str, bytes]) -> Iterator[tuple[str, Sequence[
 
 
 def _names(entry: Acceptance, finding: ChangeFinding) -> bool:
-    """Whether an entry of the configuration names a change."""
-    if not matches(entry.rule, finding.rule) or entry.message not in (
-        finding.message_name,
-        finding.rpc,
-    ):
+    """Whether an entry of the configuration names the message, the field and the versions of a change."""
+    if entry.message not in (finding.message_name, finding.rpc):
         return False
     if entry.field and entry.field != finding.field:
         return False
@@ -200,7 +201,6 @@ SUPPRESSION_ADDED: Final = Rule(
 def added_suppressions(base: Tree, head: Tree, accepted: Iterable[ChangeFinding], rules: RuleSet) -> Iterator[Finding]:
     """A finding for each ignore comment that the base lacks, with what it hides."""
     base_comments = _base_comments(base.sources)
-    all_ids = [rule.id for rule in rules.all_rules]
     for directory, schemas in head.sets.items():
         data_by_file = {definition.file: definition.data for definition in schemas.definitions}
         added = {
@@ -214,7 +214,7 @@ def added_suppressions(base: Tree, head: Tree, accepted: Iterable[ChangeFinding]
         for file, suppressions in added.items():
             locator = Locator(decode_text(data_by_file[file]))
             for item in suppressions:
-                ids = frozenset().union(*rule_ids_by_selector(item.selectors, all_ids).values())
+                ids = frozenset().union(*rule_ids_by_selector(item.selectors, rules.all_rules).values())
                 hidden = Counter(
                     finding.rule
                     for finding in findings

@@ -122,8 +122,8 @@ def configure(start: str = ".", options: RuleOptions = DEFAULT_OPTIONS, files: D
         file = find_config(folder, files)
     if file:
         values = read_config(file, files)
-    values.select = select or values.select
-    values.ignore = [*values.ignore, *ignore]
+    values.select = select or comma_parts(values.select)
+    values.ignore = [*comma_parts(values.ignore), *ignore]
     values.severity = {**values.severity, **options.severity}  # type: ignore[dict-item]
     base = os.path.dirname(files.real_path(file)) if file else os.getcwd()
     selectors_of_arguments = frozenset((*select, *ignore, *options.severity))

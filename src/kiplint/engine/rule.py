@@ -169,6 +169,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     params: dict[str, Any]
     origin: str
     is_shipped: bool = False
+    is_severity_set: bool = False
+    """Whether a configuration sets the severity, which then holds in special cases too."""
 
     @property
     def each(self) -> str:

@@ -14,24 +14,29 @@ from kiplint.engine.finding import Violation, location_of
 from kiplint.engine.language import Expressions, as_text, split_location
 from kiplint.engine.rule import LEVELS, Case, FieldRequirement, Level, Rule, RuleSpec
 from kiplint.model.fields import Container, Field
+from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean, is_glob, nearest
 from kiplint.versions import VersionRange
 
 
-def matches(selector: str, rule_id: str) -> bool:
-    """Whether a selector means a rule: it is `all`, the rule's id or its pack, or a glob that fits the id."""
-    return selector in (rule_id, "all") or rule_id.startswith(f"{selector}/") or fnmatchcase(rule_id, selector)
+def matches(selector: str, rule: Rule) -> bool:
+    """Whether a selector means a rule.
+
+    It is `all`, `default` for a rule that is not off, the rule's id or its pack, or a glob that fits the id.
+    """
+    if selector in ("all", rule.id, rule.pack) or (selector == "default" and rule.severity != "off"):
+        return True
+    return fnmatchcase(rule.id, selector)
 
 
-def rule_ids_by_selector(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, frozenset[str]]:
+def rule_ids_by_selector(selectors: Iterable[str], rules: Sequence[Rule]) -> dict[str, frozenset[str]]:
     """The ids of the rules that each selector means: for `tags/*` they may be `tags/gap` and `tags/negative`."""
-    ids = frozenset(rule_ids)
-    names = {"all", *ids, *(rule_id.partition("/")[0] for rule_id in ids)}
+    names = {"all", "default", *(rule.id for rule in rules), *(rule.pack for rule in rules)}
     ids_by_selector = {}
     for selector in selectors:
         # A file may have many selectors that mean nothing, which are not compared with every rule.
-        candidates = ids if selector in names or is_glob(selector) else ()
-        ids_by_selector[selector] = frozenset(rule_id for rule_id in candidates if matches(selector, rule_id))
+        candidates = rules if selector in names or is_glob(selector) else ()
+        ids_by_selector[selector] = frozenset(rule.id for rule in candidates if matches(selector, rule))
     return ids_by_selector
 
 
@@ -45,25 +50,29 @@ def select(rules: list[Rule], selectors: Sequence[str], ignored_selectors: Seque
         check_selector(selector, rules)
     selection = []
     for rule in rules:
-        if any(matches(selector, rule.id) for selector in ignored_selectors):
+        if any(matches(selector, rule) for selector in ignored_selectors):
             continue
         if rule.severity != "off":
-            if any(selector == "default" or matches(selector, rule.id) for selector in selectors):
+            if any(matches(selector, rule) for selector in selectors):
                 selection.append(rule)
         elif rule.id in selectors or "all" in selectors:
             selection.append(replace(rule, severity=rule.active_severity))
     return selection
 
 
-def check_selector(selector: str, rules: list[Rule]) -> None:
+def check_selector(selector: str, rules: Sequence[Rule]) -> None:
     """Raise UsageError for a selector that means no rule."""
-    if selector == "default" or any(matches(selector, rule.id) for rule in rules):
-        return
+    if not any(matches(selector, rule) for rule in rules):
+        raise UsageError(no_match(selector, rules), selector)
+
+
+def no_match(selector: str, rules: Sequence[Rule]) -> str:
+    """What to say of a selector that means no rule: `no rule matches tags/gpa; did you mean tags/gap?`."""
     short_names = {rule.spec.id: rule.id for rule in reversed(rules)}  # the first pack that has the name counts
     names = {*(rule.id for rule in rules), *(rule.pack for rule in rules), *short_names}
     name = nearest(selector, sorted(names))
     hint = f"; did you mean {short_names.get(name, name)}?" if name else "; see `kiplint rules`"
-    raise UsageError(f"no rule matches {selector}{hint}", selector)
+    return f"no rule matches {printable(selector)}{hint}"
 
 
 def with_severities(rules: list[Rule], severities: Mapping[str, str]) -> list[Rule]:
@@ -77,11 +86,11 @@ def with_severities(rules: list[Rule], severities: Mapping[str, str]) -> list[Ru
             raise UsageError(f"{level} is not a severity{did_you_mean(level, LEVELS) or ': ' + ', '.join(LEVELS)}")
     new_rules = []
     for rule in rules:
-        new_severity = rule.severity
+        rule_with_severity = rule
         for selector, level in severities.items():
-            if selector == rule.id or (rule.severity != "off" and matches(selector, rule.id)):
-                new_severity = cast("Level", level)
-        new_rules.append(replace(rule, severity=new_severity))
+            if selector == rule.id or (rule.severity != "off" and matches(selector, rule)):
+                rule_with_severity = replace(rule, severity=cast("Level", level), is_severity_set=True)
+        new_rules.append(rule_with_severity)
     return new_rules
 
 
@@ -158,7 +167,7 @@ class CompiledRule:
 
     def _severity(self, case: Case, element: Any) -> Level:
         """The configured severity, or else that of the first of `levels` that holds, of the case, or of the rule."""
-        if self.rule.severity != self.rule.spec.severity:
+        if self.rule.is_severity_set or self.rule.severity != self.rule.spec.severity:
             return self.rule.severity
         for level in self.rule.spec.levels:
             if self._value(level.when, element):

@@ -14,8 +14,8 @@ from typing import Final
 import msgspec
 
 from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import RuleSet, rule_ids_by_selector
-from kiplint.limits import DEFINITION_GLOBS
+from kiplint.engine.ruleset import RuleSet, no_match, rule_ids_by_selector
+from kiplint.limits import DEFINITION_GLOBS, SUGGESTIONS
 from kiplint.text.decode import Comment, Problem, blank_comments, comments
 from kiplint.text.lines import Lines
 from kiplint.text.show import printable, quoted
@@ -44,7 +44,7 @@ def apply_ignores(text: str, findings: list[Finding], rules: RuleSet) -> tuple[l
     if not suppressions:
         return findings, problems
     all_selectors = {selector for suppression in suppressions for selector in suppression.selectors}
-    ids_by_selector = rule_ids_by_selector(all_selectors, (rule.id for rule in rules.all_rules))
+    ids_by_selector = rule_ids_by_selector(all_selectors, rules.all_rules)
     ids_by_target: dict[Target, set[str]] = {}
     for suppression in suppressions:
         ids = ids_by_target.setdefault(suppression.target, set())
@@ -59,36 +59,35 @@ def apply_ignores(text: str, findings: list[Finding], rules: RuleSet) -> tuple[l
         used_ignores.update((target, finding.rule) for target in targets)
         if not targets:
             remaining_findings.append(finding)
-    ids_that_run = {rule.id for rule in rules.rules}
-    # A comment that may accept a change is for `diff` and `review` to judge.
-    change_ids = {rule.id for rule in rules.all_rules if rule.each == "change"}
-    static_suppressions = [
-        suppression
-        for suppression in suppressions
-        if all(change_ids.isdisjoint(ids_by_selector[selector]) for selector in suppression.selectors)
-    ]
-    return remaining_findings, [*problems, *_unused(static_suppressions, ids_by_selector, used_ignores, ids_that_run)]
+    unused = _unused(suppressions, ids_by_selector, used_ignores, rules)
+    return remaining_findings, [*problems, *unused]
 
 
 def _unused(
     suppressions: Iterable[Suppression],
     ids_by_selector: Mapping[str, frozenset[str]],
     used_ignores: set[tuple[Target, str]],
-    ids_that_run: set[str],
+    rules: RuleSet,
 ) -> Iterator[Problem]:
-    """A problem for each suppression that ignores no finding, although one of its rules runs, or that means no rule.
+    """A problem for each selector that means no rule, and for each suppression that ignores nothing its rules found.
 
     `used_ignores` has a pair of target and rule id for each finding that is ignored.
     """
+    ids_that_run = {rule.id for rule in rules.rules}
+    # A comment that may accept a change is for `diff` and `review` to judge.
+    change_ids = {rule.id for rule in rules.all_rules if rule.each == "change"}
+    told_count = 0
     for suppression in suppressions:
         ids = {rule_id for selector in suppression.selectors for rule_id in ids_by_selector[selector]}
-        if any((suppression.target, rule_id) in used_ignores for rule_id in ids):
-            continue
         unknown_selectors = [selector for selector in suppression.selectors if not ids_by_selector[selector]]
-        if unknown_selectors:
-            detail = f"no rule matches {printable(unknown_selectors[0])}"
+        for selector in unknown_selectors:
+            told_count += 1  # the search for near names takes long
+            has_hint = told_count <= SUGGESTIONS
+            detail = no_match(selector, rules.all_rules) if has_hint else f"no rule matches {printable(selector)}"
             yield Problem("unused-ignore", detail, "", suppression.start, suppression.end)
-        elif ids & ids_that_run:
+        is_used = any((suppression.target, rule_id) in used_ignores for rule_id in ids)
+        is_judged = bool(ids & ids_that_run) and ids.isdisjoint(change_ids)
+        if not is_used and not unknown_selectors and is_judged:
             detail = f"nothing here violates {', '.join(suppression.selectors)}; remove the comment"
             yield Problem("unused-ignore", detail, "", suppression.start, suppression.end, removable=True)
 

@@ -62,7 +62,7 @@ def _suppressed_rules(data: bytes, rules: Rules) -> list[str]:
     """The ids of the rules that the comments of a definition suppress."""
     suppressions, _ = parse_suppressions(decode_text(data))
     selectors = {selector for suppression in suppressions for selector in suppression.selectors}
-    ids_by_selector = rule_ids_by_selector(selectors, [rule.id for rule in rules.scopes.whole.all_rules])
+    ids_by_selector = rule_ids_by_selector(selectors, rules.scopes.whole.all_rules)
     return sorted(set().union(*ids_by_selector.values()))
 
 

@@ -45,13 +45,13 @@ def find_subject(subject: str, message_names: list[str]) -> tuple[str, list[str]
 
     Raises UsageError for an unknown subject.
     """
-    rules = [rule.id for rule in configure(options=RuleOptions(config={})).all_rules()]
-    matching_rules = [rule for rule in rules if matches(subject, rule)]
+    rules = configure(options=RuleOptions(config={})).all_rules()
+    matching_rules = [rule.id for rule in rules if matches(subject, rule)]
     if matching_rules:
         return "rule", matching_rules
     spellings = {subject.lower() + suffix for suffix in ("", "request", "response", "key", "value")}
     matching_names = [name for name in message_names if name.lower() in spellings]
     if matching_names:
         return "message_name", matching_names
-    hint = did_you_mean(subject, message_names) or did_you_mean(subject, rules)
+    hint = did_you_mean(subject, message_names) or did_you_mean(subject, (rule.id for rule in rules))
     raise UsageError(f"no message or rule is named {subject}{hint}")
