@@ -18,6 +18,7 @@ from jsonschema import Draft202012Validator
 
 from kiplint import __version__
 from kiplint.cli.app import all_commands, load
+from kiplint.commands import lsp
 from kiplint.commands.pipeline import report, run
 from kiplint.commands.schema import schema
 from kiplint.compat.base import CONFIGURATION_CHANGED
@@ -274,7 +275,8 @@ def test_a_list_of_commands_has_the_first_line_of_the_help_of_each(package: str)
 # Without the extra, `kiplint pipeline` says what to install, and helps all the same
 
 
-MESSAGE = r"^kiplint pipeline needs Spark, Delta and DuckDB: pip install 'kiplint\[pipeline\]'$"
+COMMANDS = "pip install 'kiplint[{0}]', uv tool install 'kiplint[{0}]' or pipx install --force 'kiplint[{0}]'"
+MESSAGE = "^" + re.escape(f"kiplint pipeline needs Spark, Delta and DuckDB: {COMMANDS.format('pipeline')}") + "$"
 
 
 @pytest.mark.parametrize("missing", ["pyspark", "pyarrow", "deltalake", "duckdb"])
@@ -287,6 +289,34 @@ def test_it_says_what_to_install(missing: str, tmp_path: Path, monkeypatch: pyte
     if missing != "pyspark":
         with pytest.raises(UsageError, match=MESSAGE):
             report.command(str(tmp_path))
+
+
+def test_the_language_server_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygls", None)
+    monkeypatch.delitem(sys.modules, "kiplint.server.app", raising=False)
+    monkeypatch.delitem(sys.modules, "pygls.lsp.server", raising=False)
+    with pytest.raises(UsageError) as error:
+        lsp.command()
+    assert str(error.value).partition(": ")[2] == COMMANDS.format("lsp")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("kiplint check --select tags/g", ["tags/gap"]),
+        ("kiplint check --ignore defa", ["default"]),
+        ("kiplint explain kip-1313/header-o", ["kip-1313/header-overlap"]),
+        ("kiplint rules synt", ["syntax", "syntax/"]),
+        ("kiplint check --output-format s", ["sarif"]),
+        ("kiplint diff a b --output-format ht", ["html"]),
+    ],
+)
+def test_a_shell_completes_rules_and_formats(tmp_path: Path, words: str, expected: list[str]) -> None:
+    last = str(len(words.split()) - 1)
+    env = {"_KIPLINT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": last}
+    lines = kiplint(cwd=tmp_path, env=env).out.splitlines()
+    assert [line for line in lines if not line.startswith("syntax/")] == [name for name in expected if name[-1] != "/"]
+    assert any(line.startswith("syntax/") for line in lines) is ("syntax/" in expected)
 
 
 def test_help_needs_no_spark(tmp_path: Path) -> None:
@@ -305,3 +335,19 @@ def test_what_a_walk_leaves_out_is_said(tmp_path: Path) -> None:
     assert "nothing to check: no message definition in empty" in result.err
     alone = kiplint("check", "empty", cwd=tmp_path)
     assert (alone.code, alone.err) == (2, "error: nothing to check: no message definition in empty\n")
+
+
+@pytest.mark.parametrize("words", [("XRequest.json",), ("XRequest.json", "--output-format", "json")])
+def test_a_check_of_nothing_is_said(tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "XRequest.json").write_bytes(definition(field()))
+    (tmp_path / "kiplint.toml").write_text('exclude = ["X*"]\n')
+    result = kiplint("check", *words, cwd=tmp_path)
+    assert (result.code, result.err) == (
+        0,
+        "nothing was checked: there is no definition, or the configuration excludes all\n",
+    )
+
+
+def test_the_guide_names_no_release_that_does_not_exist() -> None:
+    pages = [ROOT / "README.md", *ROOT.glob("docs/guide/*.md")]
+    assert [page.name for page in pages if re.search(r"\bv\d+\.\d+\.\d+", page.read_text("utf-8"))] == []

@@ -16,9 +16,9 @@ from tools import Ran, definition, field, kiplint
 TOPIC = [field("Id", "uuid"), field("Box", "Box", "1+", fields=[field("Rack", "bytes")])]
 RESPONSE = definition(
     field("ErrorCode", "int16"),
-    field("Name", "string", "1+", nullableVersions="1+"),
+    field("Name", "string", "1+", nullableVersions="1+", default="null"),
     field("Topics", "[]Topic", fields=TOPIC),
-    field("Epoch", "int64", "3+", tag=0, taggedVersions="3+"),
+    field("Epoch", "int64", "3+", tag=0, taggedVersions="3+", default="-1"),
     name="XResponse",
     type="response",
 )
@@ -73,14 +73,17 @@ def row(name: str, kind: str, encoding: str, size: str, **others: Any) -> dict[s
     return {"name": name, "type": kind, "encoding": encoding, "bytes": size, **others}
 
 
-RACK = row("Rack", "bytes", "compact bytes", "varint+n")
-PARTS = [row("Id", "uuid", "uuid", "16"), row("Box", "Box", "Box", "", fields=[RACK], tags={})]
-FIELDS = [
-    row("ErrorCode", "int16", "int16", "2"),
-    row("Name", "string", "compact nullable string", "varint+n"),
-    row("Topics", "[]Topic", "compact array of Topic", "varint+", fields=PARTS, tags={}),
+RACK = row("Rack", "bytes", "compact bytes", "varint+n", default="")
+PARTS = [
+    row("Id", "uuid", "uuid", "16", default="AAAAAAAAAAAAAAAAAAAAAA"),
+    row("Box", "Box", "Box", "", fields=[RACK], tags={}),
 ]
-EPOCH = {"0": row("Epoch", "int64", "int64", "8")}
+FIELDS = [
+    row("ErrorCode", "int16", "int16", "2", default=0),
+    row("Name", "string", "compact nullable string", "varint+n", default=None),
+    row("Topics", "[]Topic", "compact array of Topic", "varint+", fields=PARTS, tags={}, default=[]),
+]
+EPOCH = {"0": row("Epoch", "int64", "int64", "8", default=-1)}
 NEWEST = {"versions": "3-5", "flexible": True, "header_version": 1, "fields": FIELDS, "tags": EPOCH}
 MESSAGE = {"message_name": "XResponse", "message_type": "response", "api_key": 1, "valid_versions": "0-5"}
 
@@ -115,6 +118,8 @@ def test_the_titles_of_the_layouts(tmp_path: Path, facts: dict[str, Any], expect
     ("words", "problem"),
     [
         (("XRespons",), "there is no message XRespons in .; did you mean XResponse?"),
+        (("xresponse",), "there is no message xresponse in .; did you mean XResponse?"),
+        (("x",), "there is no message x in .; did you mean X?"),
         (("Zzz",), "there is no message Zzz in ."),
         (("XResponse@9",), "XResponse has no version 9; its valid versions are 0-5"),
         (("XResponse@",), 'the version "" is empty'),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, TypeVar, get_type_hints
 
 import msgspec
@@ -54,6 +54,15 @@ def keywords_of(kind: type[msgspec.Struct]) -> Callable[[Function], Function]:
     return set_signature
 
 
+def complete_rules(incomplete: str) -> list[str]:
+    """The selectors that a shell offers for the beginning of a rule: `default`, `all`, packs and ids of rules."""
+    from kiplint.engine.packs import shipped_rules  # a run that completes nothing does without it here
+
+    rules = shipped_rules()
+    names = ["default", "all", *dict.fromkeys(rule.pack for rule in rules), *(rule.id for rule in rules)]
+    return [name for name in names if name.startswith(incomplete)]
+
+
 def _severities(values: Iterable[str]) -> dict[str, str]:
     """The severities by rule that values of --severity set, such as `tags/gap=warning`. Raises UsageError."""
     severity_by_rule = {}
@@ -73,10 +82,19 @@ ConfigOption = Annotated[
 IsolatedOption = Annotated[bool, typer.Option("--isolated", help="Ignore all configuration files.")]
 SelectOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="RULES", help="The rules to run: a rule, a pack, a glob, default or all. Repeatable."),
+    typer.Option(
+        metavar="RULES",
+        autocompletion=complete_rules,
+        help="The rules to run: a rule, a pack, a glob, default or all. Repeatable.",
+    ),
 ]
 IgnoreOption = Annotated[
-    list[str] | None, typer.Option(metavar="RULES", help="The rules not to run, even if they are selected. Repeatable.")
+    list[str] | None,
+    typer.Option(
+        metavar="RULES",
+        autocompletion=complete_rules,
+        help="The rules not to run, even if they are selected. Repeatable.",
+    ),
 ]
 SeverityOption = Annotated[
     list[str] | None,
@@ -98,10 +116,11 @@ ReleasedOption = Annotated[
 # What is reported
 
 
-def _format_option(formats: Iterable[str]) -> Any:
+def _format_option(formats: Collection[str]) -> Any:
     """The option --output-format of a command that has these formats."""
     return typer.Option(
         metavar="FORMAT[=FILE]",
+        autocompletion=lambda incomplete: [name for name in formats if name.startswith(incomplete)],
         help=f"The format of the report ({', '.join(formats)}), optionally with a file. Repeatable.",
         show_default="text",
     )

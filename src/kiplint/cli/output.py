@@ -124,7 +124,7 @@ def _write_report(result: Report, outputs: Sequence[Output]) -> None:
             write(output.format, result, sys.stdout, color=use_color(sys.stdout))
     if any(output.format == "github" for output in outputs):
         record(result)
-    if not result.findings and result.files and result.closing:
+    if not result.findings and result.closing:
         print(result.closing, file=sys.stderr)
 
 

@@ -44,6 +44,12 @@ def fail(message: str) -> NoReturn:
     leave(USAGE)
 
 
+def how_to_install(extra: str) -> str:
+    """The commands that install kiplint with an extra, such as `lsp`."""
+    package = f"'kiplint[{extra}]'"
+    return f"pip install {package}, uv tool install {package} or pipx install --force {package}"
+
+
 class WorkflowLog(io.TextIOWrapper):
     """A stream to the log of a GitHub workflow, in which nothing that is written is a command to GitHub.
 

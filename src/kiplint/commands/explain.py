@@ -13,6 +13,7 @@ import typer
 from msgspec import json
 from msgspec.structs import replace
 
+from kiplint.cli.options import complete_rules
 from kiplint.cli.process import CLEAN, use_color
 from kiplint.compat.base import all_rules
 from kiplint.compat.classify import run_example
@@ -34,7 +35,9 @@ Example:
 
 
 def command(
-    rule: Annotated[str, typer.Argument(metavar="RULE", help="The rule's id, such as tags/gap.")],
+    rule: Annotated[
+        str, typer.Argument(metavar="RULE", autocompletion=complete_rules, help="The rule's id, such as tags/gap.")
+    ],
 ) -> int:
     """Explain a rule: what it requires and why, with examples.
 

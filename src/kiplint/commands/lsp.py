@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from kiplint.cli.process import CLEAN
+from kiplint.cli.process import CLEAN, how_to_install
 from kiplint.engine.errors import UsageError
 from kiplint.limits import EDITOR_BYTES
 
@@ -33,8 +33,7 @@ def command(
     try:
         from kiplint.server.app import server
     except ModuleNotFoundError as error:
-        what = f"{error.name}, which comes with `pip install 'kiplint[lsp]'`"
-        raise UsageError(f"the language server needs {what}") from None
+        raise UsageError(f"the language server needs {error.name}: {how_to_install('lsp')}") from None
     if not os.environ.get("KIPLINT_DEBUG"):
         logging.disable()  # a log quotes input of any size, with tracebacks
     with open(os.dup(0), "rb", buffering=0) as pipe:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kiplint.cli.options import complete_rules
 from kiplint.cli.process import CLEAN
 from kiplint.compat.base import all_rules
 from kiplint.engine.ruleset import check_selector, matches
@@ -21,7 +22,9 @@ Example:
 def command(
     selectors: Annotated[
         list[str] | None,
-        typer.Argument(metavar="RULES", help="The rules to list: rules, packs or globs."),
+        typer.Argument(
+            metavar="RULES", autocompletion=complete_rules, help="The rules to list: rules, packs or globs."
+        ),
     ] = None,
 ) -> int:
     """List the rules."""

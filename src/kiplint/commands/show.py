@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Literal, TextIO
+from typing import Annotated, Any, Literal, TextIO
 
 import msgspec
 import typer
@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from kiplint.cli.options import FormOption, RepositoryOption
 from kiplint.cli.output import present
+from kiplint.codec.values import default_of
 from kiplint.compat.tree import Tree, load, require_limits, unparsable_files
 from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
@@ -80,6 +81,9 @@ class FieldObject(msgspec.Struct, frozen=True):
         list[FieldObject] | UnsetType, Meta(description="For a struct, or an array of structs: its fields, in order.")
     ] = UNSET
     tags: Tags = UNSET
+    default: Annotated[
+        Any, Meta(description="The value of a field that is not set, as Kafka's JSON has it; omitted for a struct.")
+    ] = UNSET
 
 
 class LayoutObject(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,7 +173,8 @@ def _find(tree: Tree, name: str) -> list[Message]:
         if directories:
             by_name = tree.sets[directories[0]].by_name
             return [by_name[message_name] for message_name in message_names if message_name in by_name]
-    hint = did_you_mean(name, (message.name for message in tree.messages))
+    names = (known for message in tree.messages for known in (message.base_name, message.name))
+    hint = did_you_mean(name, names)
     raise UsageError(f"there is no message {name} in {tree.name}{hint}")
 
 
@@ -214,7 +219,8 @@ def _field(slot: Slot) -> FieldObject:
     """A field on the wire, with the fields of its struct if it has one."""
     fields = [*map(_field, slot.body.slots)] if slot.body else UNSET
     tags = _tags(slot.body) if slot.body else UNSET
-    return FieldObject(slot.field.name, slot.field.type, wire.describe(slot), wire.width(slot), fields, tags)
+    default = default_of(slot) if slot.array or not slot.body else UNSET
+    return FieldObject(slot.field.name, slot.field.type, wire.describe(slot), wire.width(slot), fields, tags, default)
 
 
 def write(result: ShowResult, out: TextIO, *, color: bool) -> None:

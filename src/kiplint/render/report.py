@@ -176,6 +176,8 @@ class Report(RunResult, frozen=True):
     @property
     def closing(self) -> str:
         """The last line of a run without findings; empty in subclasses whose output says that there are none."""
+        if not self.files:
+            return "nothing was checked: there is no definition, or the configuration excludes all"
         return f"{plural(self.files, 'file')} checked, no findings"
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING
 
-from kiplint.cli.process import CLEAN, use_color
+from kiplint.cli.process import CLEAN, how_to_install, use_color
 from kiplint.engine.errors import UsageError
 from kiplint.render.table import BOLD, paint, table, width_of
 from kiplint.text.show import printable
@@ -24,7 +24,7 @@ COMMIT_ID = re.compile("[0-9a-f]{40}")
 def need(*packages: str) -> None:
     """Raise UsageError, saying what to install, where a package of the extra is missing."""
     if any(importlib.util.find_spec(name) is None for name in packages):
-        raise UsageError("kiplint pipeline needs Spark, Delta and DuckDB: pip install 'kiplint[pipeline]'")
+        raise UsageError(f"kiplint pipeline needs Spark, Delta and DuckDB: {how_to_install('pipeline')}")
 
 
 def open_lake(path: str) -> Answers:
