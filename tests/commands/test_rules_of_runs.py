@@ -64,3 +64,69 @@ def test_explain_says_how_to_turn_on_a_rule_that_is_off(tmp_path: Path) -> None:
     (tmp_path / "kiplint.toml").write_text(last_line.partition("kiplint.toml: ")[2])
     assert any(rule in line for line in concise(cwd=tmp_path))
     assert any(rule in line for line in concise("--isolated", "--select", f"default,{rule}", cwd=tmp_path))
+
+
+def rpc(folder: Path, name: str) -> None:
+    for kind in ("request", "response"):
+        text = definition(field("A", about="One."), name=f"{name}{kind.capitalize()}", type=kind, apiKey=900)
+        (folder / f"{name}{kind.capitalize()}.json").write_bytes(text)
+
+
+def test_an_excluded_file_is_still_in_its_set(tmp_path: Path) -> None:
+    rpc(tmp_path, "Move")
+    (tmp_path / "MoveRequest.json").write_text((tmp_path / "MoveRequest.json").read_text().replace('"0-5"', '"0-6"'))
+    (tmp_path / "kiplint.toml").write_text('exclude = ["MoveRequest.json"]\n')
+    words = ("--select", "rpc,fields", "--output-format", "concise")
+    result = kiplint("check", *words, cwd=tmp_path)
+    assert result.out == (
+        "MoveResponse.json:5:3: error rpc/versions-differ MoveRequest has versions 0-6, but MoveResponse has 0-5; "
+        "give both the same versions\n"
+    )
+    (tmp_path / "MoveRequest.json").write_text((tmp_path / "MoveRequest.json").read_text().replace('"0-6"', '"0-5"'))
+    assert kiplint("check", *words, cwd=tmp_path) == (0, "", "")
+
+
+def test_rules_are_ignored_in_some_files(tmp_path: Path) -> None:
+    for path in ("SimpleExampleMessage.json", "OtherMessage.json", "sub/AMessage.json", "sub/deep/BMessage.json"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(definition(field("A"), name=Path(path).stem, type="data", apiKey=None))
+    words = ("--select", "style/about-missing", "--all", "--output-format", "concise")
+
+    def paths(config: str) -> list[str]:
+        (tmp_path / "kiplint.toml").write_text(config)
+        return sorted({line.partition(":")[0] for line in kiplint("check", *words, cwd=tmp_path).out.splitlines()})
+
+    everything = ["OtherMessage.json", "SimpleExampleMessage.json", "sub/AMessage.json", "sub/deep/BMessage.json"]
+    assert paths("") == everything
+    assert paths('per-file-ignores = { "SimpleExample*.json" = ["style"] }') == [
+        path for path in everything if "Simple" not in path
+    ]
+    assert paths('per-file-ignores = { "sub" = ["style/about-missing"] }') == everything[:2]
+    assert paths('per-file-ignores = { "sub/deep/" = ["default"], "Other*" = ["tags"] }') == everything[:3]
+    (tmp_path / "kiplint.toml").write_text('\nper-file-ignores = { "A*" = ["stile"] }')
+    assert kiplint("check", cwd=tmp_path).err == (
+        f"error: {tmp_path}/kiplint.toml:2: no rule matches stile; did you mean style?\n"
+    )
+
+
+@pytest.mark.parametrize("line", [r"exclude = ['sub\*.json']", r"per-file-ignores = { 'sub\*.json' = ['style'] }"])
+def test_a_backslash_in_a_glob_is_an_error(tmp_path: Path, line: str) -> None:
+    rpc(tmp_path, "Move")
+    (tmp_path / "kiplint.toml").write_text(line)
+    problem = "sub\\*.json has a backslash; separate directories with a slash"
+    assert kiplint("check", cwd=tmp_path) == (2, "", f"error: {tmp_path}/kiplint.toml: {problem}\n")
+
+
+def test_statistics_are_a_line_for_each_rule(tmp_path: Path) -> None:
+    (tmp_path / "AMessage.json").write_bytes(
+        definition(field("A"), field("B", "strnig", about="Two."), name="AMessage", type="data", apiKey=None)
+    )
+    (tmp_path / "BMessage.json").write_bytes(definition(field("A"), name="BMessage", type="data", apiKey=None))
+    words = ("check", "--select", "style/about-missing,fields", "--severity", "style/about-missing=warning")
+    assert kiplint(*words, "--statistics", cwd=tmp_path) == (
+        1,
+        "2  warning  style/about-missing\n1  error    fields/unknown-type\n",
+        "",
+    )
+    problem = "error: --statistics prints counts instead of a report; remove --output-format and --diff\n"
+    assert kiplint("check", "--statistics", "--output-format", "json", cwd=tmp_path) == (2, "", problem)

@@ -48,7 +48,7 @@ def test_jar() -> None:
     assert (result.directory, result.relative) == ("x.jar!/common/message", "common/message")
     assert [(file.path, file.data, file.is_reported) for file in result.files] == [(path, GOOD, True) for path in BOTH]
     (open_set,) = open_sets(["x.jar"], lambda path: path != "x.jar/common/message/ARequest.json").sets
-    assert [file.path for file in open_set.files] == BOTH[1:]
+    assert [(file.path, file.is_reported) for file in open_set.files] == [(BOTH[0], False), (BOTH[1], True)]
     assert open_sets(["x.jar"], lambda path: path != "x.jar").sets == ()
 
 

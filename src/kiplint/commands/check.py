@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections import Counter
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TextIO
 
 import msgspec
 import typer
@@ -27,7 +29,9 @@ from kiplint.engine.config import StrPath, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.fixes.check import CheckOptions, check_sets
+from kiplint.render.formats import Writer
 from kiplint.render.report import FindingsSummary, Report, at_least
+from kiplint.render.table import SEVERITY, Cell, table, width_of
 from kiplint.sources.disk import STDIN
 
 EPILOG = """\b
@@ -103,6 +107,9 @@ def command(
     update_baseline: UpdateBaselineOption = False,
     base: BaseOption = None,
     whole: AllOption = False,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="Print a line for each rule with its number of findings instead.")
+    ] = False,
     config: ConfigOption = None,
     isolated: IsolatedOption = False,
     repository: RepositoryOption = None,
@@ -117,6 +124,8 @@ def command(
         raise UsageError("--unsafe-fixes requires --fix or --diff")
     if diff and output_format:
         raise UsageError("--diff prints a patch instead of a report; remove --output-format")
+    if statistics and (output_format or diff):
+        raise UsageError("--statistics prints counts instead of a report; remove --output-format and --diff")
     options = make_options(CheckOptions, locals())
     if not diff:
         return report("check", output_format, lambda: run(options))
@@ -155,7 +164,15 @@ class CheckResult(Report, frozen=True):
     base: str = ""
     """The revision that it is compared with; empty for none."""
 
+    statistics: bool = False
+    """Whether text is a line for each rule, with its number of findings."""
+
     command = "check"
+
+    @property
+    def writers(self) -> Mapping[str, Writer]:
+        """The function of text, if it is only to count."""
+        return {"text": write_statistics} if self.statistics else {}
 
     @property
     def fix_commands(self) -> tuple[str, str]:
@@ -206,5 +223,16 @@ def run(options: CheckOptions) -> CheckResult:
         older=outcome.older,
         patch=outcome.patch,
         whole=options.whole,
+        statistics=options.statistics,
         base=options.base or "",
     )
+
+
+def write_statistics(result: CheckResult, out: TextIO, *, color: bool) -> None:
+    """Write a line for each rule and severity: the number of findings, the severity and the rule; the most first."""
+    counts = Counter((finding.severity, finding.rule) for finding in result.findings)
+    rows: list[list[Cell]] = [
+        [(f"{count:,}", ""), (severity, SEVERITY[severity]), (rule, "")]
+        for (severity, rule), count in sorted(counts.items(), key=lambda item: (-item[1], item[0][1]))
+    ]
+    out.writelines(f"{line}\n" for line in table((), rows, color, width_of(out), indent=""))

@@ -9,6 +9,8 @@ from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from kiplint.engine.baseline import are_among
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
@@ -80,7 +82,10 @@ def read_base(
     prefix = f"{revision}:"
     with suppress(NothingThereError):
         for files in open_sets(sources, lambda path: True, repository).sets:
-            definitions = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
+            definitions = [
+                replace(file, is_reported=keeps(os.path.join(top, file.path.removeprefix(prefix))))
+                for file in files.files
+            ]
             result = check_set(definitions, rules, single_file=files.single_file)
             counts.update(finding.fingerprint for finding in result.findings)
             messages.update((finding.fingerprint, finding.message) for finding in result.findings)

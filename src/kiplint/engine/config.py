@@ -17,7 +17,14 @@ from msgspec.structs import replace
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import load_pack, shipped_rules
 from kiplint.engine.rule import Level, Rule
-from kiplint.engine.ruleset import RuleSet, select, with_params, with_severities
+from kiplint.engine.ruleset import (
+    RuleSet,
+    check_selector,
+    rule_ids_by_selector,
+    select,
+    with_params,
+    with_severities,
+)
 from kiplint.text.files import DISK, Disk
 from kiplint.text.words import comma_parts, did_you_mean
 
@@ -52,7 +59,11 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
     fail_on: Annotated[FailOn, Meta(description="The lowest severity that makes the run fail.")] = "error"
     rule_packs: Annotated[list[str], Meta(description="Your own rule packs: files in JSON or JSON5.")] = []
     baseline: Annotated[str, Meta(description="A file of known findings, which a check does not report.")] = ""
-    exclude: Annotated[list[str], Meta(description="Globs of files to skip, relative to this file.")] = []
+    exclude: Annotated[list[str], Meta(description="Globs of files that are not reported, relative to this file.")] = []
+    per_file_ignores: Annotated[
+        dict[str, list[str]],
+        Meta(description="Rules not to report in some files: by glob, name or directory, relative to this file."),
+    ] = {}
     released: Annotated[
         list[str],
         Meta(
@@ -122,6 +133,11 @@ def configure(start: str = ".", options: RuleOptions = DEFAULT_OPTIONS, files: D
         file = find_config(folder, files)
     if file:
         values = read_config(file, files)
+    for glob in (*values.exclude, *values.per_file_ignores):
+        if "\\" in glob:
+            raise UsageError(
+                f"{file or 'the configuration'}: {glob} has a backslash; separate directories with a slash"
+            )
     values.select = select or comma_parts(values.select)
     values.ignore = [*comma_parts(values.ignore), *ignore]
     values.severity = {**values.severity, **options.severity}  # type: ignore[dict-item]
@@ -155,7 +171,7 @@ class Configuration(msgspec.Struct, frozen=True):
     def rules(self) -> RuleSet:
         """The rules that run. Raises UsageError, which has file and line for a wrong selector in the file."""
         try:
-            return make_ruleset(self.config, self.all_rules())
+            return make_ruleset(self.config, self.all_rules(), self.base)
         except UsageError as error:
             if not self.file or not error.word or error.word in self.selectors_of_arguments:
                 raise
@@ -174,8 +190,7 @@ class Configuration(msgspec.Struct, frozen=True):
         """
         if not self.config.exclude:
             return True
-        full_path = os.path.realpath(path).replace(os.sep, "/")
-        relative_path = full_path.removeprefix(os.path.join(self.base, "").replace(os.sep, "/"))
+        full_path, relative_path = _paths(path, self.base)
         for glob in self.config.exclude:
             if any(fnmatchcase(name, glob) for name in (relative_path, f"/{relative_path}")):
                 return False
@@ -197,11 +212,39 @@ def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
     return rules
 
 
-def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
-    """The rules that a configuration selects from `rules`, with the severities and parameters that it gives them."""
+def _paths(path: str, base: str) -> tuple[str, str]:
+    """A path in full, and relative to the directory `base` if it is below that; with slashes."""
+    full_path = os.path.realpath(path).replace(os.sep, "/")
+    return full_path, full_path.removeprefix(os.path.join(base, "").replace(os.sep, "/"))
+
+
+def make_ruleset(config: Config, rules: list[Rule], base: str = "") -> RuleSet:
+    """The rules that a configuration selects from `rules`, with the severities and parameters that it gives them.
+
+    `base` is the directory to which its globs of files are relative.
+    """
     params = {rule_id: table.params for rule_id, table in config.rules.items()}
     all_rules = with_severities(with_params(rules, params), config.severity)
-    return RuleSet(select(all_rules, config.select, config.ignore), all_rules)
+    ignores: list[tuple[str, frozenset[str]]] = []
+    for glob, selectors in config.per_file_ignores.items():
+        for selector in comma_parts(selectors):
+            check_selector(selector, all_rules)
+        ids_by_selector = rule_ids_by_selector(comma_parts(selectors), all_rules)
+        ignores.append((glob, frozenset().union(*ids_by_selector.values())))
+
+    def ignored_in(path: str) -> frozenset[str]:
+        """The ids of the rules that are not reported in a file, whose path is as users see it."""
+        return frozenset().union(*(ids for glob, ids in ignores if _is_file_of(glob, path, base)))
+
+    return RuleSet(select(all_rules, config.select, config.ignore), all_rules, ignored_in if ignores else None)
+
+
+def _is_file_of(glob: str, path: str, base: str) -> bool:
+    """Whether a file, or a directory that it is in, has a path relative to `base` or a name that fits a glob."""
+    full_path, relative_path = _paths(path, base)
+    glob = glob.rstrip("/")
+    names = (relative_path, f"/{relative_path}", full_path, re.split("[/:]", path)[-1])
+    return any(fnmatchcase(name, glob) or fnmatchcase(name, f"{glob}/*") for name in names)
 
 
 def find_config(start: str, files: Disk = DISK) -> str | None:

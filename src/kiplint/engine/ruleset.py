@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, NamedTuple, cast
@@ -201,10 +201,16 @@ def _param(value: Any) -> Any:
 
 
 class RuleSet:
-    """The rules that run. `all_rules` are all rules that exist, also those that are off or not selected."""
+    """The rules that run. `all_rules` are all rules that exist, also those that are off or not selected.
 
-    def __init__(self, rules: list[Rule], all_rules: list[Rule]) -> None:
+    `ignored_in` gives the ids of the rules that are not reported in a file, by its path; None if there are none.
+    """
+
+    def __init__(
+        self, rules: list[Rule], all_rules: list[Rule], ignored_in: Callable[[str], frozenset[str]] | None = None
+    ) -> None:
         self.rules = rules
+        self.ignored_in = ignored_in
         self.all_rules = all_rules
         self._by_kind: dict[str, list[Rule]] = {}
         for rule in rules:

@@ -97,7 +97,9 @@ def _findings_of_files(
     for definition in definitions:
         violations_of_file = violations_by_file.get(definition.file, [])
         if violations_of_file or IGNORE_MARK in definition.data:
-            yield from _findings_of_file(definition, violations_of_file, rules, fixer, data_by_file)
+            findings = _findings_of_file(definition, violations_of_file, rules, fixer, data_by_file)
+            ignored_ids = rules.ignored_in(definition.file) if rules.ignored_in else frozenset[str]()
+            yield from (finding for finding in findings if finding.rule not in ignored_ids)
 
 
 def _findings_of_file(

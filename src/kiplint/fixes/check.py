@@ -60,6 +60,8 @@ class CheckOptions(RuleOptions, frozen=True, kw_only=True):
     """The revision to compare with: its findings are not reported, unless they are on a changed line."""
     whole: bool = False
     """Whether text lists infos too."""
+    statistics: bool = False
+    """Whether text is a line for each rule, with its number of findings."""
     repository: StrPath | None = None
     """The repository of revisions, a directory or a bundle."""
 

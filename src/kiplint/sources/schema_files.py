@@ -160,7 +160,7 @@ def definitions(files: Iterable[SchemaFile]) -> tuple[tuple[SchemaFile, ...], tu
     if not any(kind == "definition" for _, kind in kinds):
         return (), ()
     definition_files = tuple(file for file, kind in kinds if kind != "other")
-    return definition_files, tuple(file.path for file, kind in kinds if kind == "other")
+    return definition_files, tuple(file.path for file, kind in kinds if kind == "other" and file.is_reported)
 
 
 class OpenedSets(NamedTuple):
@@ -196,8 +196,10 @@ class FileTree(msgspec.Struct, frozen=True):
         for folder in sorted(self.folders, key=lambda path: path.split("/")):
             files = self.files(folder, includes)
             definition_files, left_out = definitions(files)
-            cut_paths += (file.path for file in files if is_cut(file.data) and file not in definition_files)
-            if definition_files:
+            cut_paths += (
+                file.path for file in files if file.is_reported and is_cut(file.data) and file not in definition_files
+            )
+            if any(file.is_reported for file in definition_files):
                 directory, listed_links = self.directory(folder), () if sets else links
                 sets.append(SchemaFiles(directory, definition_files, False, folder, left_out, listed_links))
         if not sets:
@@ -228,7 +230,7 @@ class FileTree(msgspec.Struct, frozen=True):
         siblings: list[SchemaFile] = []
         skipped_paths: list[str] = []
         for file in self.files("", includes):
-            if file.path not in named_paths:
+            if file.path not in named_paths or not file.is_reported:
                 siblings.append(SchemaFile(file.path, file.data, is_reported=False))
             elif kind_of(file.data) == "other":
                 skipped_paths.append(file.path)
@@ -239,11 +241,15 @@ class FileTree(msgspec.Struct, frozen=True):
         return SchemaFiles(self.directory(""), all_files, single_file=len(all_files) == 1), skipped_paths
 
     def files(self, folder: str, includes: Includes) -> list[SchemaFile]:
-        """The files of a folder that are included."""
+        """The files of a folder, of which those that are not included are only context; none if no file is included."""
         prefix = f"{folder}/" if folder else ""
-        files = self.folders.get(folder, {})
-        names = [name for name in sorted(files) if includes(self.include_prefix + prefix + name)]
-        return [SchemaFile(printable(self.shown_prefix + prefix + name), self.read(files[name])) for name in names]
+        data_by_name = self.folders.get(folder, {})
+        included = {name for name in data_by_name if includes(self.include_prefix + prefix + name)}
+        return [
+            SchemaFile(printable(self.shown_prefix + prefix + name), self.read(data), is_reported=name in included)
+            for name, data in sorted(data_by_name.items())
+            if included
+        ]
 
     def directory(self, folder: str) -> str:
         """The path of a folder as users see it."""
