@@ -27,7 +27,7 @@ require = true
 """
 FILES = ["kiplint.toml", ".kiplint.toml", "pyproject.toml"]
 """The names, best first."""
-KEYS = "select, ignore, fail-on, rule-packs, baseline, exclude, released, accept, severity, rules"
+KEYS = "select, ignore, fail-on, rule-packs, baseline, exclude, per-file-ignores, released, accept, severity, rules"
 
 
 @pytest.fixture
