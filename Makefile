@@ -75,8 +75,8 @@ corpus: $(VENV)/created ## make the corpus of real schemas in ../shared/corpus, 
 releases: $(VENV)/installed ## make the built-in releases of a clone's tags, and of jars: make releases KAFKA=clone JARS=directory
 	@$(BIN)/python scripts/make_releases.py '$(KAFKA)' $(if $(JARS),--jars '$(JARS)')
 
-verdicts: $(VENV)/installed ## compare kiplint's verdicts with those of Kafka's generator: make verdicts KAFKA=checkout JARS=directory
-	@$(BIN)/python scripts/compare_generator.py '$(KAFKA)' '$(JARS)' --seed $(SEED)
+verdicts: $(VENV)/installed ## compare kiplint's verdicts with those of Kafka's generator, and write build/verdicts.md: make verdicts KAFKA=checkout JARS=directory
+	@$(BIN)/python scripts/compare_generator.py '$(KAFKA)' '$(JARS)' --seed $(SEED) --page build/verdicts.md
 
 bench: $(VENV)/installed-dev ## measure check and diff beside buf
 	@$(BIN)/python -m benchmarks

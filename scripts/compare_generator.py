@@ -5,7 +5,8 @@ installed and the jars below the directory JARS: jackson-databind, jackson-datat
 argparse4j. Then each set is read as it is, and definitions with one random mutation, each alone.
 
 It is a disagreement when the generator refuses what has no error in kiplint, or accepts what has one of a rule that is
-not in `STRICTER`. The exit code is 1 if there is one. The same seed gives the same mutations.
+not in `STRICTER`. The exit code is 1 if there is one. The same seed gives the same mutations. `--page FILE` writes the
+result as a page: both verdicts in a table of four, and each disagreement with its reason.
 """
 
 from __future__ import annotations
@@ -100,6 +101,13 @@ class Verdict(NamedTuple):
         return self.refusal is not None and not self.errors
 
     @property
+    def disagreement(self) -> str:
+        """What only one of the two refuses, and why; empty if they agree, or kiplint is stricter for a known reason."""
+        if self.is_missed:
+            return f"refused only by the generator: {self.refusal}"
+        return f"refused only by kiplint: {', '.join(self.surplus)}" if self.surplus else ""
+
+    @property
     def surplus(self) -> list[str]:
         """The rules with errors that the generator does not have, and that it is not expected to have."""
         stricter_patterns = [pattern for patterns in STRICTER.values() for pattern in patterns]
@@ -114,6 +122,7 @@ def main() -> int:
     parser.add_argument("jars", type=Path, help="a directory with the jars that the generator needs")
     parser.add_argument("--mutations", type=int, default=2_000, help="how many (2000)")
     parser.add_argument("--seed", type=int, default=1, help="which ones (1)")
+    parser.add_argument("--page", type=Path, help="a file of Markdown to write")
     options = parser.parse_args()
     sets = read_sets(options.kafka)
     if not sets:
@@ -126,10 +135,9 @@ def main() -> int:
         except subprocess.CalledProcessError as error:
             print(f"error: {error.cmd[0]} exited with {error.returncode}: {error.stderr}", file=sys.stderr)
             return 2
-    disagreements = [verdict for verdict in verdicts if verdict.is_missed or verdict.surplus]
+    disagreements = [verdict for verdict in verdicts if verdict.disagreement]
     for verdict in disagreements:
-        who = f"the generator: {verdict.refusal}" if verdict.is_missed else f"kiplint: {', '.join(verdict.surplus)}"
-        print(f"{verdict.about}: refused only by {who}")
+        print(f"{verdict.about}: {verdict.disagreement}")
     stricter = Counter(rule for verdict in verdicts if verdict.refusal is None for rule in verdict.errors)
     print(f"Errors where the generator has none: {', '.join(f'{rule} {n}' for rule, n in sorted(stricter.items()))}")
     print(
@@ -137,7 +145,34 @@ def main() -> int:
         f"{sum(verdict.refusal is not None for verdict in verdicts)}, kiplint {sum(bool(v.errors) for v in verdicts)}; "
         f"{len(disagreements)} disagreements"
     )
+    if options.page:
+        options.page.parent.mkdir(parents=True, exist_ok=True)
+        title = f"{len(sets)} sets and {len(mutations)} mutations, seed {options.seed}"
+        options.page.write_text(page(title, verdicts), encoding="utf-8")
     return 1 if disagreements else 0
+
+
+def page(title: str, verdicts: list[Verdict]) -> str:
+    """The verdicts as Markdown: how often the two agree, each disagreement, and where kiplint is stricter, and why."""
+    counts = Counter((verdict.refusal is not None, bool(verdict.errors)) for verdict in verdicts)
+    disagreements = [verdict for verdict in verdicts if verdict.disagreement]
+    stricter = Counter(rule for verdict in verdicts if verdict.refusal is None for rule in verdict.errors)
+    lines = [
+        f"# Agreement with Kafka's generator: {title}",
+        "",
+        "| | kiplint has no error | kiplint has an error |",
+        "|---|---|---|",
+        f"| the generator accepts | {counts[False, False]} | {counts[False, True]} |",
+        f"| the generator refuses | {counts[True, False]} | {counts[True, True]} |",
+        "",
+        f"{len(disagreements)} disagreements.",
+        *(f"- `{verdict.about}`: {verdict.disagreement}" for verdict in disagreements),
+    ]
+    for reason, patterns in STRICTER.items():
+        rules = [rule for rule in sorted(stricter) if any(fnmatchcase(rule, pattern) for pattern in patterns)]
+        if rules:
+            lines += ["", f"{reason}: {', '.join(f'{rule} ({stricter[rule]})' for rule in rules)}."]
+    return "\n".join(lines) + "\n"
 
 
 def read_sets(kafka: Path) -> dict[str, dict[str, bytes]]:

@@ -106,6 +106,18 @@ def test_what_only_kiplint_refuses_is_listed_unless_it_is_meant_to_be_stricter(c
     assert {"fields/unknown-type", "versions/field-above-valid"} <= stricter - rules
 
 
+def test_the_page_has_both_verdicts_and_each_disagreement(compare: Compare, tmp_path: Path) -> None:
+    page = tmp_path / "build" / "verdicts.md"
+    code, lines = compare("false", "--mutations", "150", "--page", str(page))
+    text = page.read_text("utf-8").splitlines()
+    assert (code, text[0]) == (1, "# Agreement with Kafka's generator: 1 sets and 150 mutations, seed 1")
+    accepted, refused = (re.findall(r"\d+", line) for line in text[4:6])
+    assert (sum(map(int, accepted)), refused) == (151, ["0", "0"])
+    listed = [line.removeprefix("- `").replace("`:", ":", 1) for line in text if line.startswith("- `")]
+    assert listed == [line for line in lines if ": refused only by kiplint: " in line]
+    assert any(line.startswith("The generator ignores what is written") for line in text)
+
+
 def test_without_a_disagreement_it_succeeds(compare: Compare) -> None:
     code, lines = compare("false", "--mutations", "0")
     assert (code, lines[-1]) == (

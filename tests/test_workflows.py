@@ -101,12 +101,12 @@ def test_all_tests_have_the_corpus() -> None:
     assert 'make_corpus.py "$KIPLINT_CORPUS"' in str(jobs["corpus"]["steps"])
 
 
-def test_the_nightly_comparison_is_with_the_commit_of_the_corpus() -> None:
-    [checkout] = [step for step in steps("nightly.yml") if step.get("with", {}).get("repository") == "apache/kafka"]
+def test_the_nightly_comparison_is_with_the_commit_of_the_corpus_and_with_trunk() -> None:
+    matrix = workflow("nightly.yml")["jobs"]["generator"]["strategy"]["matrix"]
     trunk = [
         line.split() for line in (ROOT / "scripts/corpus.txt").read_text("utf-8").splitlines() if line[:6] == "trunk "
     ]
-    assert checkout["with"]["ref"] == trunk[-1][2]
+    assert matrix["ref"] == [trunk[-1][2], "trunk"]
 
 
 def test_a_release_is_checked_and_built_before_it_is_published() -> None:
