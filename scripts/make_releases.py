@@ -30,7 +30,7 @@ from make_corpus import PLACES, SETS
 
 from kiplint.compat.tree import load
 from kiplint.model.message import Message
-from kiplint.sources.built_in import BuiltIn, BuiltInDefinition, Since, message_key
+from kiplint.sources.built_in import BuiltIn, BuiltInDefinition, Since
 from kiplint.sources.repository import open_repository
 from kiplint.sources.schema_files import NothingThereError
 from kiplint.versions import VersionRange, uniform_parts
@@ -39,6 +39,10 @@ OUT = Path(__file__).resolve().parent.parent / "src" / "kiplint" / "sources" / "
 JAR = re.compile(r"kafka-(?P<module>[a-z-]+)-(?P<release>[0-9.]+)\.jar|kafka_[0-9.]+-(?P<core_release>[0-9.]+)\.jar")
 CORE = "core/src/main/resources/common/message"
 """Where the records of transactions were before 3.9, which are in the jar of the broker."""
+
+
+FILTER: dict[str, int] = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 20}
+"""A reader needs as much memory as the dictionary: 1 MiB holds all of the text."""
 
 
 class Release(NamedTuple):
@@ -63,7 +67,7 @@ def main() -> None:
         print(f"{name}: {release.origin}")
     releases.pop(options.leave_out, None)
     text = msgspec.json.encode(make(releases)).replace(b'{"path":', b'\n{"path":')
-    options.out.write_bytes(lzma.compress(text, preset=9 | lzma.PRESET_EXTREME))
+    options.out.write_bytes(lzma.compress(text, filters=[FILTER]))
     print(f"{len(releases)} releases: {len(text):,} bytes, packed {options.out.stat().st_size:,}")
 
 
@@ -142,18 +146,26 @@ def without_texts(spec: msgspec.Struct) -> msgspec.Struct:
 
 
 def since(releases: Sequence[Release], names: Sequence[str]) -> dict[str, tuple[Since, ...]]:
-    """By key of a message: when its versions came. The releases are given with their names, the lowest first."""
-    firsts: defaultdict[str, list[tuple[VersionRange, str, bool]]] = defaultdict(list)
+    """By name of a message: when its versions came. The releases are given with their names, the lowest first.
+
+    An RPC that was renamed has one history, under each of its names.
+    """
+    firsts: defaultdict[tuple[str, int | str], list[tuple[VersionRange, str, bool]]] = defaultdict(list)
+    identities: dict[str, tuple[str, int | str]] = {}
     for name, release in zip(names, releases, strict=True):
         for message in release.messages.values():
-            earlier = firsts[message_key(message.type, message.api_key, message.name)]
+            identity: tuple[str, int | str] = "", message.name
+            if message.is_rpc and message.api_key is not None:
+                identity = message.type, message.api_key
+            identities[message.name] = identity
+            earlier = firsts[identity]
             stable_versions = message.valid - message.unstable_version
             for versions, is_stable in ((message.valid, False), (stable_versions, True)):
                 earlier_versions = [first for first, _, was_stable in earlier if was_stable == is_stable]
                 new_versions = reduce(sub, earlier_versions, versions)
                 if new_versions:
                     earlier.append((new_versions, name, is_stable))
-    return {key: tuple(_since(firsts[key])) for key in sorted(firsts) if firsts[key]}
+    return {name: tuple(_since(firsts[identities[name]])) for name in sorted(identities) if firsts[identities[name]]}
 
 
 def _since(firsts: Sequence[tuple[VersionRange, str, bool]]) -> Iterator[Since]:

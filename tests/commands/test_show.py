@@ -92,7 +92,7 @@ def test_json(folder: Path) -> None:
     result = show("XResponse@4", ".", "--output-format", "json", cwd=folder)
     assert (result.code, result.err) == (0, "")
     document = json.loads(result.out)
-    assert document == {"version": 1, "messages": [{**MESSAGE, "layouts": [NEWEST]}]}
+    assert document == {"version": 1, "messages": [{**MESSAGE, "layouts": [NEWEST], "releases": []}]}
     jsonschema.validate(document, schema("show"))
 
 

@@ -11,7 +11,7 @@ from conftest import ROOT
 from kiplint.codec.codec import Codec
 from kiplint.compat.tree import Tree, load, make_tree
 from kiplint.model.layout import layout_intervals, lines
-from kiplint.sources.built_in import built_in, find_release, message_key, release_tree
+from kiplint.sources.built_in import built_in, find_release, release_tree
 from kiplint.sources.repository import open_repository
 
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -82,14 +82,15 @@ def test_since_when_versions_are_there() -> None:
     rows = {
         key: [(row.versions, row.since, row.stable_since) for row in rows] for key, rows in built_in().since.items()
     }
-    assert rows[message_key("request", 18, "ApiVersionsRequest")] == [
+    assert rows["ApiVersionsRequest"] == [
         ("0-2", "2.2.0", "2.2.0"),
         ("3", "2.4.0", "2.4.0"),
         ("4", "3.9.0", "3.9.0"),
         ("5", "4.4.0", "4.4.0"),
     ]
-    assert rows[message_key("request", 76, "ShareGroupHeartbeatRequest")] == [
+    assert rows["ShareGroupHeartbeatRequest"] == [
         ("0", "3.9.0", ""),
         ("1", "4.1.0", "4.1.0"),
     ]
-    assert rows[message_key("data", 1, "RegisterBrokerRecord")][0][:2] == ("0", "2.8.0")
+    assert rows["RegisterBrokerRecord"][0][:2] == ("0", "2.8.0")
+    assert rows["AlterIsrRequest"] == rows["AlterPartitionRequest"]

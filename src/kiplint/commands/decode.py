@@ -21,7 +21,7 @@ from kiplint.cli.output import present
 from kiplint.codec.codec import Codec, DecodedBody
 from kiplint.codec.problems import ByteProblem, byte_problem
 from kiplint.codec.values import in_bytes
-from kiplint.compat.tree import load, unparsable_files
+from kiplint.compat.tree import load, load_or_newest, unparsable_files
 from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.limits import INPUT_BYTES
@@ -66,7 +66,8 @@ def command(
         typer.Option(
             "--set",
             metavar="SET",
-            help="The schema set with the layouts: a directory, an archive, REV: or REV:path. Repeatable; the first "
+            help="The schema set with the layouts: a directory, an archive, a release such as 4.1, REV: or REV:path. "
+            "Repeatable; the first "
             "set that has the version is used.",
             show_default="the working directory",
         ),
@@ -89,10 +90,10 @@ def command(
         if file != STDIN:
             raise UsageError("--input-format jsonl takes only a file, because each line names its message")
         lines = read_input(message or STDIN, INPUT_BYTES)  # the first argument is the file
-        return present(decode_lines(lines, sets=sets or (".",), repository=repository), output_format)
+        return present(decode_lines(lines, sets=sets or (), repository=repository), output_format)
     if message is None:
         raise UsageError("decode needs MESSAGE@VERSION, or JSON lines with --input-format jsonl")
-    return present(decode(message, read_body(file), sets=sets or (".",), repository=repository), output_format)
+    return present(decode(message, read_body(file), sets=sets or (), repository=repository), output_format)
 
 
 def read_body(file: str) -> bytes:
@@ -158,7 +159,7 @@ class DecodeResult(RunResult, frozen=True):
 
 
 def decode(
-    message: str, data: bytes, *, sets: Sequence[StrPath] = (".",), repository: StrPath | None = None
+    message: str, data: bytes, *, sets: Sequence[StrPath] = (), repository: StrPath | None = None
 ) -> DecodeResult:
     """Decode the body of a message (MESSAGE@VERSION); the first set that has the version counts.
 
@@ -173,7 +174,7 @@ def decode(
     return decoder.result([decoder.body(name, int(version), data)])
 
 
-def decode_lines(data: bytes, *, sets: Sequence[StrPath] = (".",), repository: StrPath | None = None) -> DecodeResult:
+def decode_lines(data: bytes, *, sets: Sequence[StrPath] = (), repository: StrPath | None = None) -> DecodeResult:
     """Decode each line of JSON, a body or a frame; empty lines are skipped. Raises SourceError."""
     decoder = _Decoder(sets, open_repository(repository))
     return decoder.result([decoder.line(text) for text in io.BytesIO(data) if text.strip()])
@@ -211,6 +212,10 @@ class _Decoder:
 
     def __init__(self, sets: Sequence[StrPath], repository: Repository) -> None:
         trees = [load(name, repository) for name in sets]
+        self.notes: tuple[str, ...] = ()
+        if not sets:
+            tree, self.notes = load_or_newest(None, repository)
+            trees = [tree]
         self.unparsable = unparsable_files(*trees)
         self.by_name: dict[str, list[Message]] = defaultdict(list)
         self.by_type_and_key: dict[tuple[str, int | None], list[Message]] = defaultdict(list)
@@ -224,7 +229,7 @@ class _Decoder:
         """The result of the command; it is an error if a definition in the sets cannot be read."""
         status: Status = "findings" if any(_has_errors(frame.problems) for frame in frames) else "ok"
         status = "error" if self.unparsable else status
-        return DecodeResult(frames=tuple(frames), status=status, unparsable=self.unparsable)
+        return DecodeResult(frames=tuple(frames), status=status, unparsable=self.unparsable, notes=self.notes)
 
     def line(self, text: bytes) -> DecodedObject:
         """Decode a line of JSON; the reason why that is impossible is the only problem of the object."""

@@ -52,7 +52,9 @@ def command(
     old: Annotated[
         str,
         typer.Argument(
-            metavar="OLD", help="The base: a directory, an archive, REV: or REV:path. Its versions count as released."
+            metavar="OLD",
+            help="The base: a directory, an archive, a release such as 4.1, REV: or REV:path. Its versions count as "
+            "released.",
         ),
     ],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The set to compare with it, in the same forms.")],

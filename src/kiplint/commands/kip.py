@@ -64,7 +64,10 @@ def command(
     ],
     base: Annotated[
         str | None,
-        typer.Option(metavar="BASE", help="The schema set to compare with: a directory, an archive, REV: or REV:path."),
+        typer.Option(
+            metavar="BASE",
+            help="The schema set to compare with: a directory, an archive, a release such as 4.1, REV: or REV:path.",
+        ),
     ] = None,
     repository: RepositoryOption = None,
     whole: Annotated[bool, typer.Option("--all", help="Also list infos.")] = False,

@@ -40,7 +40,10 @@ Exit codes: 0 all RPCs can be used, 1 an RPC of both sides has no common version
 def command(
     client: Annotated[
         str,
-        typer.Argument(metavar="CLIENT", help="The client's schema set: a directory, an archive, REV: or REV:path."),
+        typer.Argument(
+            metavar="CLIENT",
+            help="The client's schema set: a directory, an archive, a release such as 4.1, REV: or REV:path.",
+        ),
     ],
     brokers: Annotated[
         list[str],

@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, UnsetType
 from kiplint.cli.options import FormOption, RepositoryOption
 from kiplint.cli.output import present
 from kiplint.codec.values import default_of
-from kiplint.compat.tree import Tree, load, require_limits, unparsable_files
+from kiplint.compat.tree import Tree, load_or_newest, require_limits, unparsable_files
 from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.model import layout as wire
@@ -23,6 +23,7 @@ from kiplint.model.notes import sentences_on
 from kiplint.render.formats import Writer
 from kiplint.render.report import RunResult
 from kiplint.render.table import BOLD, DIM, Cell, fold, paint, table, width_of
+from kiplint.sources.built_in import built_in
 from kiplint.sources.repository import open_repository
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
@@ -43,9 +44,13 @@ def command(
         ),
     ],
     schemas: Annotated[
-        str,
-        typer.Argument(metavar="SET", help="The schema set of the message.", show_default="the working directory"),
-    ] = ".",
+        str | None,
+        typer.Argument(
+            metavar="SET",
+            help="The schema set of the message, such as 4.1 or a directory.",
+            show_default="the working directory, or the newest built-in release if it has no definitions",
+        ),
+    ] = None,
     repository: RepositoryOption = None,
     output_format: FormOption = "text",
 ) -> int:
@@ -105,6 +110,16 @@ class LayoutObject(msgspec.Struct, frozen=True, kw_only=True):
     ] = UNSET
 
 
+class SinceObject(msgspec.Struct, frozen=True):
+    """Versions that came with one release of Apache Kafka."""
+
+    versions: str
+    since: Annotated[str, Meta(description="The first built-in release that has them.")]
+    stable_since: Annotated[
+        str, Meta(description="The first built-in release that has them as stable versions; empty for none.")
+    ]
+
+
 class MessageObject(msgspec.Struct, frozen=True):
     """A message with its layouts, lowest versions first."""
 
@@ -113,6 +128,7 @@ class MessageObject(msgspec.Struct, frozen=True):
     api_key: int | None
     valid_versions: Annotated[str, Meta(description="As Kafka writes them, `none` for no version.")]
     layouts: list[LayoutObject]
+    releases: Annotated[list[SinceObject], Meta(description="The releases that the versions came with.")]
 
 
 class ShowDocument(msgspec.Struct, frozen=True):
@@ -141,19 +157,20 @@ class ShowResult(RunResult, frozen=True):
         return ShowDocument(1, self.messages)
 
 
-def show(message: str, source: StrPath = ".", *, repository: StrPath | None = None) -> ShowResult:
+def show(message: str, source: StrPath | None = None, *, repository: StrPath | None = None) -> ShowResult:
     """The layouts of a message, or of the request and response of an RPC, by `NAME` or `NAME@VERSION`.
 
-    Raises UsageError where no set or more than one has the message, for a version that it has not, and for layouts with
-    too many fields; and SourceError for what cannot be opened.
+    Without a set it is looked up in the working directory or, if that has no definitions, in the newest built-in
+    release. Raises UsageError where no set or more than one has the message, for a version that it does not have, and
+    for layouts with too many fields; and SourceError for what cannot be opened.
     """
     name, at_sign, version = message.partition("@")
-    tree = load(source, open_repository(repository))
+    tree, notes = load_or_newest(source, open_repository(repository))
     objects: list[MessageObject] = []
     for shown_message in _find(tree, name):
         shown_versions = _requested_versions(version, shown_message) if at_sign else shown_message.valid
         objects.append(_message(shown_message, shown_versions))
-    return ShowResult(messages=objects, unparsable=unparsable_files(tree))
+    return ShowResult(messages=objects, unparsable=unparsable_files(tree), notes=notes)
 
 
 def _find(tree: Tree, name: str) -> list[Message]:
@@ -193,7 +210,15 @@ def _message(message: Message, shown_versions: VersionRange) -> MessageObject:
     """A message with its layouts: one for each range of versions with one layout and header that is shown in part."""
     require_limits(message)
     layouts = [_layout(message, versions) for versions in headed_intervals(message) if versions & shown_versions]
-    return MessageObject(message.name, message.type, message.api_key, str(message.valid), layouts)
+    releases = [*_releases(message, shown_versions)]
+    return MessageObject(message.name, message.type, message.api_key, str(message.valid), layouts, releases)
+
+
+def _releases(message: Message, shown_versions: VersionRange) -> Iterator[SinceObject]:
+    """The releases of Apache Kafka that shown versions of a message came with, the lowest versions first."""
+    for row in built_in().since.get(message.name, ()):
+        if versions := VersionRange.of_text(row.versions) & shown_versions & message.valid:
+            yield SinceObject(str(versions), row.since, row.stable_since)
 
 
 def _layout(message: Message, versions: VersionRange) -> LayoutObject:
@@ -246,6 +271,20 @@ def _drawings(result: ShowResult, color: bool, width: int | None) -> Iterator[st
             yield "\n".join([paint(heading, BOLD, color), *lines])
         if not message.layouts:
             yield f"{name} has no valid version"
+        if message.releases:
+            lines = fold(f"{name}: {', '.join(map(_since, message.releases))}", width)
+            yield "\n".join(lines)
+
+
+def _since(row: SinceObject) -> str:
+    """`version 4 since 3.9.0`, and from when on it is stable if that was later."""
+    noun = "version" if row.versions.isdigit() else "versions"
+    first_release = next(iter(built_in().origins))
+    earlier = " or earlier" if row.since == first_release else ""
+    text = f"{noun} {row.versions} since {row.since}{earlier}"
+    if row.stable_since == row.since:
+        return text
+    return f"{text}, stable since {row.stable_since}" if row.stable_since else f"{text}, never stable"
 
 
 def _rows(fields: Iterable[FieldObject], tags: Tags, indent: str) -> Iterator[list[Cell]]:

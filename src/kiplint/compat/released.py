@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from kiplint.compat.change import STATUSES, Status
 from kiplint.compat.fields import default_value
-from kiplint.compat.tree import Tree, load, load_base, make_tree, require_limits
+from kiplint.compat.tree import Tree, load, load_base, load_release, make_tree, require_limits
 from kiplint.engine.config import Configuration, StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.model.definition import Definition
@@ -20,6 +20,7 @@ from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, encoding, layout, wire_ranges
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet, are_related, is_same
+from kiplint.sources.built_in import built_in
 from kiplint.sources.git import GitMissingError
 from kiplint.sources.repository import HERE, NoRepositoryError, Repository, RevisionPath, version_key
 from kiplint.sources.schema_files import NothingThereError
@@ -215,13 +216,17 @@ def releases_of(
 ) -> Releases | None:
     """The releases that `released` names, else the configuration, else the release tags; None where there are none.
 
-    A name is a path of a schema set, a revision, or a glob of tags with a version number. Release tags count only for
+    A name is a path of a schema set, a revision, or a glob of tags with a version number; `built-in` stands for all
+    built-in releases, and no others count then. Release tags count only for
     a `base` that is a revision, `REV:` or `REV:path`. With a `head` that is a revision, tags of it and after it do not
     count, except the base and those in `released`. Raises UsageError for a name of nothing, and SourceError for a set
     that cannot be read.
     """
     patterns = released or configuration.config.released
     names: list[str] = []
+    if BUILT_IN in patterns:
+        newest_first = [*reversed(built_in().origins)]
+        return Releases(newest_first, (load_release(release, configuration.keeps) for release in newest_first))
     if patterns:
         names = _names(patterns, repository, "--released" if released else "the configuration's released:")
     elif _revision(base):
@@ -230,7 +235,7 @@ def releases_of(
     names = [name for name in names if _release(name) not in later_tags]
     if not names:
         return None
-    trees = _load_all(names, repository, configuration.keeps)
+    trees: Iterator[Tree] = _load_all(names, repository, configuration.keeps)
     if not patterns:
         newest_trees = list(islice(trees, MOST_TAGS_TRIED))
         if not any(tree.sources for tree in newest_trees):
@@ -238,6 +243,9 @@ def releases_of(
         trees = chain(newest_trees, trees)
     return Releases([*map(_release, names)], trees)
 
+
+BUILT_IN: Final = "built-in"
+"""The word for all built-in releases, which stands for them even where there is a file of that name."""
 
 MOST_TAGS_TRIED: Final = 3
 """The number of the newest tags in which definitions are looked for."""

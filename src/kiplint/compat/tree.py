@@ -15,6 +15,7 @@ from kiplint.model.layout import exceeded_limit
 from kiplint.model.load import load as load_definition
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
+from kiplint.sources.built_in import built_in, release_tree, title
 from kiplint.sources.open import open_sets
 from kiplint.sources.repository import HERE, Repository, RevisionPath
 from kiplint.sources.schema_files import NothingThereError
@@ -123,6 +124,27 @@ def read_directories(
         pairs = directories.setdefault(files.relative, [])
         pairs += [(file.path, file.data) for file in files.files if file.is_reported]
     return directories
+
+
+def load_or_newest(source: StrPath | None, repository: Repository = HERE) -> tuple[Tree, tuple[str, ...]]:
+    """The tree that a SET argument names, and no note; without one that of the working directory.
+
+    If that has no definition, it is the newest built-in release, which the note names.
+    """
+    try:
+        return load(os.curdir if source is None else source, repository), ()
+    except NothingThereError:
+        if source is not None:
+            raise
+    *_, newest = built_in().origins
+    return load_release(newest), (f"no definitions in the working directory: this is {title(newest)}",)
+
+
+def load_release(release: str, keep: Callable[[str], bool] = lambda path: True) -> Tree:
+    """The tree of a built-in release, such as `4.1.0`."""
+    sets = release_tree(release).sets(keep).sets
+    directories = ((item.relative, [(file.path, file.data) for file in item.files]) for item in sets)
+    return make_tree(release, directories)
 
 
 def load_base(source: StrPath, repository: Repository = HERE, keep: Callable[[str], bool] = lambda path: True) -> Tree:

@@ -31,6 +31,7 @@ from kiplint.fixes.fix import FixedSet, Fixes, fix_set
 from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.regressions import CheckedFiles, Files
 from kiplint.fixes.write import require_files
+from kiplint.sources.built_in import find_release
 from kiplint.sources.open import open_sets
 from kiplint.sources.repository import open_repository, work_tree_of
 from kiplint.sources.schema_files import NothingThereError, OpenedSets, SchemaFiles
@@ -150,6 +151,7 @@ def check_sets(
 
 def _read(run: _Run) -> _Inputs:
     """Read the sets, and what they are compared with. Without a base, it is an error if there is no set."""
+    _require_texts(run.options.names)
     if run.options.writes:
         require_files(run.options.names)
     baseline = _baseline(run)
@@ -165,6 +167,17 @@ def _read(run: _Run) -> _Inputs:
         if base is None:
             raise
     return _Inputs(*opened, baseline, base)
+
+
+def _require_texts(names: Iterable[str]) -> None:
+    """Raise UsageError for a built-in release: it has facts alone, and many rules are about texts and comments."""
+    for name in names:
+        release = "" if os.path.lexists(name) else find_release(name)
+        if release:
+            raise UsageError(
+                f"{name} is a built-in release, which has no texts or comments to check; check its tag in a clone of "
+                f"Kafka (kiplint check {release}: --repo CLONE) or its jar (kafka-clients-{release}.jar)"
+            )
 
 
 def _baseline(run: _Run) -> BaselineFile | None:

@@ -15,6 +15,8 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.rule import Rule
 from kiplint.render.formats import Writer
+from kiplint.sources.built_in import find_release
+from kiplint.sources.built_in import title as release_title
 from kiplint.sources.disk import path_in_repository
 from kiplint.text.show import printable
 from kiplint.text.words import first_of, plural, tally
@@ -45,8 +47,11 @@ class Verdict(NamedTuple):
 def set_titles(*names: str) -> list[str]:
     """The sets as a title names them: without the directories that they share at the beginning and at the end.
 
-    `kafka/4.0/message` and `kafka/4.1/message` are `4.0` and `4.1`; a revision such as `4.0.0:` loses its colon.
+    `kafka/4.0/message` and `kafka/4.1/message` are `4.0` and `4.1`; a revision such as `4.0.0:` loses its colon, and
+    the release `4.0` is `Apache Kafka 4.0.2 (built in)` unless there is a file of that name.
     """
+    releases = {name: find_release(name) for name in names if not os.path.lexists(name)}
+    names = tuple(release_title(release) if (release := releases.get(name)) else name for name in names)
     paths = [(os.path.abspath(name) if name in (".", "./") else name.removesuffix(":")).split("/") for name in names]
     if len(set(names)) > 1:
         shared = _shared_items(paths)

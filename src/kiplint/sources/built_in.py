@@ -16,6 +16,10 @@ IN_FLUX = b"// This message may change incompatibly.\n"
 """What a definition begins with if a comment of Kafka's says so: kiplint reads it there, as in any definition."""
 
 
+RELEASE = re.compile(r"[0-9]+\.[0-9]+(\.[0-9]+)?")
+"""How releases are named: `4.1`, which is the newest patch release, or `4.1.0`."""
+
+
 class BuiltInDefinition(msgspec.Struct, frozen=True):
     """A definition, the releases that have it, and its path in Kafka's repository."""
 
@@ -40,7 +44,7 @@ class BuiltIn(msgspec.Struct, frozen=True):
     origins: dict[str, str]
     """By release, the lowest version first: where its definitions were read."""
     since: dict[str, tuple[Since, ...]]
-    """By key of a message (`message_key`): when its versions came."""
+    """By name of a message: when its versions came."""
     definitions: tuple[BuiltInDefinition, ...]
 
 
@@ -51,22 +55,22 @@ def built_in() -> BuiltIn:
     return msgspec.json.decode(lzma.decompress(data), type=BuiltIn)
 
 
-def message_key(message_type: str, api_key: int | None, name: str) -> str:
-    """What identifies a message in all releases: type and API key of a request or response, else the name."""
-    return f"{message_type} {api_key}" if message_type in ("request", "response") else name
-
-
 def find_release(name: str) -> str:
     """The built-in release of a name: `4.1` is the newest patch release of 4.1; empty if there is none."""
-    if not re.fullmatch(r"\d+\.\d+(\.\d+)?", name, re.ASCII):
+    if not RELEASE.fullmatch(name):
         return ""
     return next((release for release in reversed(built_in().origins) if f"{release}.".startswith(f"{name}.")), "")
+
+
+def title(release: str) -> str:
+    """How a built-in release is called in reports."""
+    return f"Apache Kafka {release} (built in)"
 
 
 def release_tree(release: str) -> FileTree:
     """The definitions of a built-in release, in the directories of Kafka's repository."""
     definitions = {item.path: item for item in built_in().definitions if release in item.releases}
-    return FileTree(f"Apache Kafka {release} (built in)", f"{release}:", "", by_folder(definitions), read=_definition)
+    return FileTree(title(release), f"{release}:", "", by_folder(definitions), read=_definition)
 
 
 def _definition(definition: BuiltInDefinition) -> bytes:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import partial
 
 from kiplint.sources.archive import ARCHIVES, open_archive
+from kiplint.sources.built_in import RELEASE, built_in, find_release, release_tree
 from kiplint.sources.disk import STDIN, STDIN_PATH, directory_tree, read_stdin, with_siblings
 from kiplint.sources.repository import HERE, Repository, RevisionPath
 from kiplint.sources.schema_files import (
@@ -27,10 +28,10 @@ def open_sets(names: Iterable[str], includes: Includes, repository: Repository =
     """The schema sets that names stand for; what exists on disk comes before a revision of the same spelling.
 
     A name is a directory, a file (its siblings are its context), an archive, `ARCHIVE!/path`, `REV:path` as
-    `git show` takes it, or `-`. A set that several names stand for is given once. `repository` is where revisions are
-    looked up. A name without definitions, and a file that is JSON of another kind, is a note. Raises SourceError for
-    what cannot be read, and NothingThereError where no directory, archive or revision has definitions, and for
-    standard input of another kind.
+    `git show` takes it, a built-in release, or `-`. A set that several names stand for is given once. `repository` is
+    where revisions are looked up. A name without definitions, and a file that is JSON of another kind, is a note.
+    Raises SourceError for what cannot be read, and NothingThereError where no directory, archive or revision has
+    definitions, and for standard input of another kind.
     """
     trees, named_files = _resolve(names, includes, repository)
     sets: list[SchemaFiles] = []
@@ -104,14 +105,19 @@ def _resolve(
 
 
 def _tree_and_file(name: str, repository: Repository) -> tuple[FileTree, str]:
-    """The tree that an archive, a path in one, or `REV:path` names; if that is a file, its folder and its name."""
+    """The tree that an archive, a path in one, `REV:path` or a release names; of a file, its folder and its name."""
     archive, _, path = name.partition("!/")
     if archive.lower().endswith(ARCHIVES) and os.path.lexists(archive):
         return open_archive(archive, path)
     place = RevisionPath.of(name)
     if place:
         return repository.tree(place)
+    if release := find_release(name):
+        return release_tree(release), ""
     hint = ""
     with suppress(SourceError):
         hint = f"; for the revision, write {name}:" if repository.is_revision(name) else ""
+    if not hint and RELEASE.fullmatch(name):
+        first, *_, last = built_in().origins
+        hint = f"; the built-in releases of Apache Kafka are {first} to {last}"
     raise SourceError(f"no such file or directory: {name}{hint}")
