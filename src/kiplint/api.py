@@ -1,11 +1,16 @@
 """The public names of the package, which `import kiplint` offers: functions, errors, and all types of their results."""
 
+from kiplint.codec.codec import Codec as Codec
+from kiplint.codec.codec import DecodedBody as DecodedBody
+from kiplint.codec.codec import UnusableLayout as UnusableLayout
+from kiplint.codec.codec import ValueSpan as ValueSpan
 from kiplint.codec.problems import ByteProblem as ByteProblem
 from kiplint.commands.check import CheckResult as CheckResult
 from kiplint.commands.check import check as check
 from kiplint.commands.decode import DecodedObject as DecodedObject
 from kiplint.commands.decode import DecodeResult as DecodeResult
 from kiplint.commands.decode import decode as decode
+from kiplint.commands.decode import encode as encode
 from kiplint.commands.diff import DiffResult as DiffResult
 from kiplint.commands.diff import diff as diff
 from kiplint.commands.kip import DefinitionObject as DefinitionObject

@@ -30,7 +30,7 @@ XResponse 0, after response header 0
 
 XResponse 1-2, after response header 0
   ErrorCode  int16            2
-  Name       nullable string  2+n
+  Name       nullable string  2+n  default null
   Topics     array of Topic   4+
     Id       uuid             16
     Box      Box
@@ -38,7 +38,7 @@ XResponse 1-2, after response header 0
 
 XResponse 3-5, after response header 1, flexible
   ErrorCode          int16                    2
-  Name               compact nullable string  varint+n
+  Name               compact nullable string  varint+n  default null
   Topics             compact array of Topic   varint+
     Id               uuid                     16
     Box              Box
@@ -46,7 +46,7 @@ XResponse 3-5, after response header 1, flexible
       tagged fields  tag section              varint+
     tagged fields    tag section              varint+
   tagged fields      tag section              varint+
-    0: Epoch         int64                    8
+    0: Epoch         int64                    8         default -1
 """
 
 
@@ -65,8 +65,27 @@ def test_all_versions(folder: Path) -> None:
 
 def test_some_versions(folder: Path) -> None:
     parts = DRAWINGS.rstrip("\n").split("\n\n")
-    for versions, drawings in (("0", parts[:1]), ("5", parts[2:]), ("0-1", parts[:2]), ("0+", parts)):
+    for versions, drawings in (("0", parts[:1]), ("5", parts[2:])):
         assert show(f"XResponse@{versions}", cwd=folder) == (0, "\n\n".join(drawings) + "\n", "")
+
+
+def test_what_differs_between_versions(folder: Path) -> None:
+    """Asked for a range, each layout says what it has other than the one before."""
+    first, second, third = DRAWINGS.rstrip("\n").split("\n\n")
+    second += "\n  differs from the layout before:\n    + Name nullable string\n    + Topics.Box Box"
+    second += "\n    + Topics.Box.Rack bytes"
+    third += "\n  differs from the layout before:\n    ~ Name nullable string -> compact nullable string"
+    third += "\n    ~ Topics array of Topic -> compact array of Topic\n    ~ Topics.Box.Rack bytes -> compact bytes"
+    third += "\n    + Epoch int64, tag 0"
+    assert show("XResponse@0+", cwd=folder) == (0, "\n\n".join([first, second, third]) + "\n", "")
+
+
+def test_ignorable_fields_and_descriptions(tmp_path: Path) -> None:
+    write(tmp_path, {"XRequest.json": definition(field("Id", ignorable=True, about="Which one.", default="7"))})
+    (line,) = [line for line in show("XRequest@0", cwd=tmp_path).out.splitlines() if "Id" in line]
+    assert line == "  Id  int32  4  default 7, ignorable"
+    (layout,) = json.loads(show("XRequest@0", "--output-format", "json", cwd=tmp_path).out)["messages"][0]["layouts"]
+    assert layout["fields"] == [row("Id", "int32", "int32", "4", default=7, ignorable=True, about="Which one.")]
 
 
 def row(name: str, kind: str, encoding: str, size: str, **others: Any) -> dict[str, Any]:
@@ -80,11 +99,11 @@ PARTS = [
 ]
 FIELDS = [
     row("ErrorCode", "int16", "int16", "2", default=0),
-    row("Name", "string", "compact nullable string", "varint+n", default=None),
+    row("Name", "string", "compact nullable string", "varint+n", default=None, nullable=True),
     row("Topics", "[]Topic", "compact array of Topic", "varint+", fields=PARTS, tags={}, default=[]),
 ]
 EPOCH = {"0": row("Epoch", "int64", "int64", "8", default=-1)}
-NEWEST = {"versions": "3-5", "flexible": True, "header_version": 1, "fields": FIELDS, "tags": EPOCH}
+NEWEST = {"versions": "3-5", "flexible": True, "header_version": 1, "fields": FIELDS, "tags": EPOCH, "differences": []}
 MESSAGE = {"message_name": "XResponse", "message_type": "response", "api_key": 1, "valid_versions": "0-5"}
 
 

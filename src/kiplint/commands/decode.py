@@ -21,7 +21,7 @@ from kiplint.cli.output import present
 from kiplint.codec.codec import Codec, DecodedBody
 from kiplint.codec.problems import ByteProblem, byte_problem
 from kiplint.codec.values import in_bytes
-from kiplint.compat.tree import load, load_or_newest, unparsable_files
+from kiplint.compat.tree import Tree, load, load_or_newest, unparsable_files
 from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.limits import INPUT_BYTES
@@ -159,19 +159,40 @@ class DecodeResult(RunResult, frozen=True):
 
 
 def decode(
-    message: str, data: bytes, *, sets: Sequence[StrPath] = (), repository: StrPath | None = None
+    message: str, data: bytes, *, sets: Sequence[StrPath | Tree] = (), repository: StrPath | None = None
 ) -> DecodeResult:
     """Decode the body of a message (MESSAGE@VERSION); the first set that has the version counts.
+
+    A set may be a tree that `load` has read already.
 
     The status is `findings` where the bytes have errors. Raises UsageError for an unknown message or version, and
     SourceError for a set that cannot be opened.
     """
-    match = re.fullmatch("([^@]+)@([0-9]{1,5})", message)
-    if match is None:
-        raise UsageError(f"{message} is not of the form MESSAGE@VERSION, such as MetadataRequest@12")
-    name, version = match.groups()
+    name, version = _name_and_version(message)
     decoder = _Decoder(sets, open_repository(repository))
-    return decoder.result([decoder.body(name, int(version), data)])
+    return decoder.result([decoder.body(name, version, data)])
+
+
+def encode(
+    message: str, value: dict[str, Any], *, sets: Sequence[StrPath | Tree] = (), repository: StrPath | None = None
+) -> bytes:
+    """The bytes of the body of a message (MESSAGE@VERSION), from a value as `decode` gives it; the reverse of `decode`.
+
+    What the value leaves out has its default. Raises UsageError as `decode` does, and for a value that does not fit.
+    """
+    name, version = _name_and_version(message)
+    data = _Decoder(sets, open_repository(repository)).codec_of(name, version).encode(value)
+    if data is None:
+        raise UsageError(f"a value does not fit its field in {message}")
+    return data
+
+
+def _name_and_version(text: str) -> tuple[str, int]:
+    """The parts of MESSAGE@VERSION; raises UsageError."""
+    match = re.fullmatch("([^@]+)@([0-9]{1,5})", text)
+    if match is None:
+        raise UsageError(f"{text} is not of the form MESSAGE@VERSION, such as MetadataRequest@12")
+    return match[1], int(match[2])
 
 
 def decode_lines(data: bytes, *, sets: Sequence[StrPath] = (), repository: StrPath | None = None) -> DecodeResult:
@@ -210,8 +231,8 @@ class _DecodeError(UsageError):
 class _Decoder:
     """Decodes with the messages of several sets; of messages with one name or API key, that of the first set counts."""
 
-    def __init__(self, sets: Sequence[StrPath], repository: Repository) -> None:
-        trees = [load(name, repository) for name in sets]
+    def __init__(self, sets: Sequence[StrPath | Tree], repository: Repository) -> None:
+        trees = [item if isinstance(item, Tree) else load(item, repository) for item in sets]
         self.notes: tuple[str, ...] = ()
         if not sets:
             tree, self.notes = load_or_newest(None, repository)
@@ -267,13 +288,16 @@ class _Decoder:
 
     def body(self, name: str, version: int, data: bytes) -> DecodedObject:
         """Decode the body of a message, such as `FetchRequest`."""
+        body = self.codec_of(name, version).decode(data)
+        return DecodedObject(name, version, None, None, body.value, len(data), body.problems)  # no header
+
+    def codec_of(self, name: str, version: int) -> Codec:
+        """The codec of a version of a message, by name; raises _DecodeError."""
         candidates = self.by_name.get(name)
         if not candidates:
             hint = did_you_mean(name, self.by_name)
             raise _DecodeError("unknown-message", f"no set has {name}{hint}", version=version)
-        message = _first_with_version(candidates, version)
-        body = self.codec(message, version).decode(data)
-        return DecodedObject(message.name, version, None, None, body.value, len(data), body.problems)  # no header
+        return self.codec(_first_with_version(candidates, version), version)
 
     def frame(self, line: BytesLine, data: bytes) -> DecodedObject:
         """Decode the header of a request or response, and the body behind it if the header is complete."""

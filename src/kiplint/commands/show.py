@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Literal, TextIO
+from typing import Annotated, Any, Final, Literal, TextIO
 
 import msgspec
 import typer
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
 from kiplint.cli.options import FormOption, RepositoryOption
 from kiplint.cli.output import present
-from kiplint.codec.values import default_of
+from kiplint.codec.values import default_of, uuid_text
 from kiplint.compat.tree import Tree, load_or_newest, require_limits, unparsable_files
 from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
@@ -21,6 +22,7 @@ from kiplint.model.layout import Layout, Slot, headed_intervals
 from kiplint.model.message import Message
 from kiplint.model.notes import sentences_on
 from kiplint.render.formats import Writer
+from kiplint.render.json import as_json
 from kiplint.render.report import RunResult
 from kiplint.render.table import BOLD, DIM, Cell, fold, paint, table, width_of
 from kiplint.sources.built_in import built_in
@@ -28,6 +30,9 @@ from kiplint.sources.repository import open_repository
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
 from kiplint.versions import InvalidRange, VersionRange
+
+ZEROS: Final[tuple[Any, ...]] = (0, "", [], uuid_text(bytes(16)))
+"""The defaults of types, which text leaves out."""
 
 EPILOG = """\b
 Examples:
@@ -68,7 +73,7 @@ Tags = Annotated[
 ]
 
 
-class FieldObject(msgspec.Struct, frozen=True):
+class FieldObject(msgspec.Struct, frozen=True, omit_defaults=True):
     """A field as these versions put it on the wire."""
 
     name: str
@@ -83,9 +88,14 @@ class FieldObject(msgspec.Struct, frozen=True):
         ),
     ]
     fields: Annotated[
-        list[FieldObject] | UnsetType, Meta(description="For a struct, or an array of structs: its fields, in order.")
-    ] = UNSET
+        list[FieldObject], Meta(description="For a struct, or an array of structs: its fields, in order; else omitted.")
+    ] = []
     tags: Tags = UNSET
+    nullable: Annotated[bool, Meta(description="Whether the value can be null; omitted if not.")] = False
+    ignorable: Annotated[bool, Meta(description="Whether writers drop it in versions without it; omitted if not.")] = (
+        False
+    )
+    about: Annotated[str, Meta(description="The description; omitted if there is none.")] = ""
     default: Annotated[
         Any, Meta(description="The value of a field that is not set, as Kafka's JSON has it; omitted for a struct.")
     ] = UNSET
@@ -108,6 +118,9 @@ class LayoutObject(msgspec.Struct, frozen=True, kw_only=True):
     note: Annotated[
         str | UnsetType, Meta(description="What comments say of the versions, a line a sentence; left out for nothing.")
     ] = UNSET
+    differences: Annotated[
+        list[str], Meta(description="What differs from the layout before it in this list, such as `+ TopicId uuid`.")
+    ] = []
 
 
 class SinceObject(msgspec.Struct, frozen=True):
@@ -169,7 +182,7 @@ def show(message: str, source: StrPath | None = None, *, repository: StrPath | N
     objects: list[MessageObject] = []
     for shown_message in _find(tree, name):
         shown_versions = _requested_versions(version, shown_message) if at_sign else shown_message.valid
-        objects.append(_message(shown_message, shown_versions))
+        objects.append(_message(shown_message, shown_versions, compares=bool(at_sign)))
     return ShowResult(messages=objects, unparsable=unparsable_files(tree), notes=notes)
 
 
@@ -206,12 +219,42 @@ def _requested_versions(text: str, message: Message) -> VersionRange:
     return versions
 
 
-def _message(message: Message, shown_versions: VersionRange) -> MessageObject:
-    """A message with its layouts: one for each range of versions with one layout and header that is shown in part."""
+def _message(message: Message, shown_versions: VersionRange, *, compares: bool) -> MessageObject:
+    """A message with its layouts: one for each range of versions with one layout and header that is shown in part.
+
+    With `compares`, each layout has what differs from the one before.
+    """
     require_limits(message)
-    layouts = [_layout(message, versions) for versions in headed_intervals(message) if versions & shown_versions]
+    layouts: list[LayoutObject] = []
+    rows: dict[str, str] = {}
+    for versions in headed_intervals(message):
+        if versions & shown_versions:
+            previous_rows, rows = rows, dict(_encodings(message.layout(versions.lowest), "")) if compares else {}
+            layouts.append(replace(_layout(message, versions), differences=[*_differences(previous_rows, rows)]))
     releases = [*_releases(message, shown_versions)]
     return MessageObject(message.name, message.type, message.api_key, str(message.valid), layouts, releases)
+
+
+def _encodings(body: Layout, prefix: str) -> Iterator[tuple[str, str]]:
+    """The path and the encoding of each field of a layout."""
+    for slot in body.all_slots:
+        path = f"{prefix}{slot.field.name}"
+        tag = f", tag {slot.field.tag}" if slot.is_tagged else ""
+        yield path, wire.describe(slot) + tag
+        if slot.body:
+            yield from _encodings(slot.body, f"{path}.")
+
+
+def _differences(previous_rows: Mapping[str, str], rows: Mapping[str, str]) -> Iterator[str]:
+    """What differs from the previous layout; nothing without one."""
+    for path in dict.fromkeys([*previous_rows, *rows]) if previous_rows else ():
+        before, after = previous_rows.get(path), rows.get(path)
+        if after is None:
+            yield f"- {path} {before}"
+        elif before is None:
+            yield f"+ {path} {after}"
+        elif before != after:
+            yield f"~ {path} {before} -> {after}"
 
 
 def _releases(message: Message, shown_versions: VersionRange) -> Iterator[SinceObject]:
@@ -242,10 +285,18 @@ def _tags(body: Layout) -> dict[str, FieldObject] | UnsetType:
 
 def _field(slot: Slot) -> FieldObject:
     """A field on the wire, with the fields of its struct if it has one."""
-    fields = [*map(_field, slot.body.slots)] if slot.body else UNSET
-    tags = _tags(slot.body) if slot.body else UNSET
-    default = default_of(slot) if slot.array or not slot.body else UNSET
-    return FieldObject(slot.field.name, slot.field.type, wire.describe(slot), wire.width(slot), fields, tags, default)
+    return FieldObject(
+        name=slot.field.name,
+        type=slot.field.type,
+        encoding=wire.describe(slot),
+        bytes=wire.width(slot),
+        fields=[*map(_field, slot.body.slots)] if slot.body else [],
+        tags=_tags(slot.body) if slot.body else UNSET,
+        nullable=slot.nullable,
+        ignorable=slot.field.ignorable,
+        about=slot.field.about,
+        default=default_of(slot) if slot.array or not slot.body else UNSET,
+    )
 
 
 def write(result: ShowResult, out: TextIO, *, color: bool) -> None:
@@ -268,6 +319,9 @@ def _drawings(result: ShowResult, color: bool, width: int | None) -> Iterator[st
             notes = layout.note.splitlines() if layout.note is not UNSET else []
             lines = [line for text in notes for line in fold(f"  {text}", width, color, DIM)]
             lines += table((), _rows(layout.fields, layout.tags, ""), color, width) or ["  nothing"]
+            if layout.differences:
+                lines.append("  differs from the layout before:")
+                lines += [f"    {printable(text)}" for text in layout.differences]
             yield "\n".join([paint(heading, BOLD, color), *lines])
         if not message.layouts:
             yield f"{name} has no valid version"
@@ -287,18 +341,25 @@ def _since(row: SinceObject) -> str:
     return f"{text}, stable since {row.stable_since}" if row.stable_since else f"{text}, never stable"
 
 
+def _remarks(field: FieldObject) -> str:
+    """`default -1, ignorable`: the default where it is not the zero of its type, and whether writers may drop it."""
+    is_zero = field.default is UNSET or (field.default is not None and field.default in ZEROS)
+    parts = [] if is_zero else [f"default {as_json(field.default)}"]
+    return ", ".join([*parts, "ignorable"] if field.ignorable else parts)
+
+
 def _rows(fields: Iterable[FieldObject], tags: Tags, indent: str) -> Iterator[list[Cell]]:
     """The table rows of fields, with the fields inside them, and of the tag section; `indent` is blanks."""
     for field in fields:
         yield from _field_rows(field, field.name, indent)
     if tags is not UNSET:
-        yield [(f"{indent}tagged fields", ""), ("tag section", ""), ("varint+", DIM)]
+        yield [(f"{indent}tagged fields", ""), ("tag section", ""), ("varint+", DIM), ("", "")]
         for tag, field in tags.items():
             yield from _field_rows(field, f"{tag}: {field.name}", f"{indent}  ")
 
 
 def _field_rows(field: FieldObject, label: str, indent: str) -> Iterator[list[Cell]]:
     """The table rows of one field, shown as `label`, and of the fields inside it."""
-    yield [(indent + label, ""), (field.encoding, ""), (field.bytes, DIM)]
-    if field.fields is not UNSET:
+    yield [(indent + label, ""), (field.encoding, ""), (field.bytes, DIM), (_remarks(field), DIM)]
+    if field.fields:
         yield from _rows(field.fields, field.tags, f"{indent}  ")

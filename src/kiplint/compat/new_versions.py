@@ -10,6 +10,7 @@ from kiplint.compat.change import Both, Change, Kind, Status
 from kiplint.compat.fields import container_pairs
 from kiplint.model import notes
 from kiplint.model.fields import Field
+from kiplint.sources.built_in import IN_FLUX
 from kiplint.versions import NONE, VersionRange
 
 
@@ -64,7 +65,7 @@ def comment_change(both: Both, new_versions: VersionRange) -> Iterator[Change]:
         dict.fromkeys(_SENTENCE_END.split(text))
         for text in (*(notes.prose(message.data) for message in both), notes.sentences_on(both.head, new_versions))
     )
-    if "" in base_sentences or "" in head_sentences:
+    if any(not sentences.keys() - {"", IN_FLUX} for sentences in (base_sentences, head_sentences)):
         return
     was = " ".join(text for text in base_sentences if text not in head_sentences)
     now = " ".join(text for text in head_sentences if text not in base_sentences and text not in new_sentences)

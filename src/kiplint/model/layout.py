@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS, Limit
+from kiplint.model.definition import Definition
 from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import header_map
-from kiplint.model.message import Message
 from kiplint.model.types import LENGTH_PREFIXED, WIDTHS
 from kiplint.versions import VersionRange, uniform_parts
+
+if TYPE_CHECKING:
+    from kiplint.model.message import Message
 
 
 class Slot(msgspec.Struct, frozen=True):
@@ -95,7 +98,7 @@ def layout(
     are the names of the structs around: a struct inside itself has no body, so that every layout ends.
     """
     if flexible is None:
-        flexible = isinstance(container, Message) and version in container.flexible
+        flexible = isinstance(container, Definition) and version in container.flexible
     present = [field for field in container.fields if version in field.versions]
     slots = tuple(slot(field, version, flexible, outer) for field in present if version not in field.tagged)
     if not flexible:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kiplint.model.definition import Definition
 from kiplint.model.fields import Container, Field, Struct, find_duplicates
 from kiplint.model.headers import HeaderRange, derived_map, header_map, header_ranges_of
+from kiplint.model.layout import Layout, layout
 from kiplint.model.notes import Note, notes_of
 from kiplint.model.rpcs import API_VERSIONS, KEYS_BY_NAME, PROTECTED
 from kiplint.model.spec import value_or
@@ -218,6 +219,12 @@ class Message(Definition, Container):
             if field.element_type in intervals and not field.has_children:
                 intervals[field.element_type] += field.present.intervals
         return {name: VersionRange(intervals[name]) for name in intervals}
+
+    def layout(self, version: int) -> Layout:
+        """What a version puts on the wire; raises ValueError for one that is not valid."""
+        if version not in self.valid:
+            raise ValueError(f"{self.name} has no version {version}; its valid versions are {self.valid}")
+        return layout(self, version)
 
     # The file and its comments
 

@@ -12,8 +12,8 @@ import msgspec
 
 from kiplint.sources.schema_files import FileTree, by_folder
 
-IN_FLUX = b"// This message may change incompatibly.\n"
-"""What a definition begins with if a comment of Kafka's says so: kiplint reads it there, as in any definition."""
+IN_FLUX = "This message may change incompatibly."
+"""The only comment of a definition, if one of Kafka's says so: kiplint reads it there, as in any definition."""
 
 
 RELEASE = re.compile(r"[0-9]+\.[0-9]+(\.[0-9]+)?")
@@ -74,4 +74,5 @@ def release_tree(release: str) -> FileTree:
 
 
 def _definition(definition: BuiltInDefinition) -> bytes:
-    return IN_FLUX * definition.in_flux + msgspec.json.format(bytes(definition.facts), indent=2)
+    comment = f"// {IN_FLUX}\n".encode() if definition.in_flux else b""
+    return comment + msgspec.json.format(bytes(definition.facts), indent=2)
