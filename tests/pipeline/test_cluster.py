@@ -42,9 +42,9 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     try:
         for number, command in enumerate(commands):
             directory = tmp_path_factory.mktemp(f"machine-{number}")
-            log = (directory / "log").open("w")
             start = [str(SPARK / "bin" / "spark-class"), *command]
-            processes.append(subprocess.Popen(start, cwd=directory, env=env, stdout=log, stderr=log))
+            with (directory / "log").open("w") as log:
+                processes.append(subprocess.Popen(start, cwd=directory, env=env, stdout=log, stderr=log))
             wait_for(directory / "log", "I have been elected leader" if number == 0 else "Successfully registered")
         yield address
     finally:
