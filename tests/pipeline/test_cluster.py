@@ -24,7 +24,7 @@ from pipeline.conftest import NIGHTLY, content
 pytestmark = pytest.mark.skipif(not NIGHTLY, reason="takes minutes: KIPLINT_NIGHTLY=1 runs it")
 
 SPARK = Path(pyspark.__file__).parent
-SECONDS = 60
+SECONDS = 180
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from benchmarks.sample import WHO, sources_of
 from deltalake import DeltaTable, write_deltalake
-from py4j.protocol import Py4JNetworkError
 from pyspark.sql import SparkSession
 
 from kiplint.commands.pipeline.run import command
@@ -26,7 +25,6 @@ from kiplint.pipeline.history import Line
 from kiplint.pipeline.ingest import ingest
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.run import read_sources, run, write_sources
-from kiplint.pipeline.stages import _run_stage
 from kiplint.pipeline.tables import PARTITION_COLUMNS, TABLES
 from pipeline.conftest import NIGHTLY, Content, Run, content
 
@@ -199,15 +197,6 @@ def test_a_damaged_log_is_one_line(name: str, copy: Path) -> None:
     with pytest.raises(SessionError):  # with the sources that the lake has
         run(copy, no_session, print)
     assert {line.source for line in read_sources(copy).values()} == {"sample", "fork"}
-
-
-@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "Connection refused"), Py4JNetworkError("no answer")])
-def test_a_jvm_that_is_killed(error: Exception, tmp_path: Path) -> None:
-    def stage() -> int:
-        raise error
-
-    with pytest.raises(UsageError, match="^stage matrix fails: Spark's process has ended; it may need more memory"):
-        _run_stage(tmp_path, "matrix", stage, print)
 
 
 def test_a_lake_of_an_older_kiplint_is_made_again(

@@ -32,7 +32,7 @@ BATCH_SIZE: Final = 32
 def changes(lake: Lake, rules: Rules, sources: Collection[str]) -> DataFrame:
     """The new rows of the table `changes`: of the pairs of roots that these rules have not compared yet.
 
-    New pairs are those of `sources`, the sources with changed lines, and of forks with upstream.
+    New pairs are those of `sources`, and of forks with upstream.
 
     Reads `revisions`, `sets`, `files` and `blobs`. The key is (old_root, root): the contents of two revisions.
     """

@@ -24,7 +24,7 @@ from kiplint.pipeline.rules import Rules
 def findings(lake: Lake, rules: Rules, sources: Collection[str]) -> DataFrame:
     """The new rows of the table `findings`: of the sets and files that these rules have not checked yet.
 
-    New sets are those of `sources`, the sources with changed lines.
+    New sets are those of `sources`.
 
     Rows of a set have its `tree` as their key. Rows of a file by itself have no tree; their key is its name and blob.
     Reads `revisions`, `sets`, `files` and `blobs`.

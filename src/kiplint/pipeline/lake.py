@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import time
 from typing import Any, Final, cast
@@ -102,7 +103,8 @@ class Lake:
         runs_with_files = {self.run}
         for name, table in self.tables.items():
             if len(table.file_uris()) > MANY_FILES:
-                table.optimize.compact()
+                with suppress(CommitFailedError):  # another run is faster
+                    table.optimize.compact()
             table.vacuum(WEEK, dry_run=False)  # of the files that the log has removed
             removed_files = table.vacuum(0, dry_run=True, enforce_retention_duration=False)
             named_folders = {file.split("/")[0] for file in (*self._relative_files(name), *removed_files)}
@@ -166,7 +168,8 @@ def _add_actions(folder: Path, partition_columns: list[str]) -> list[AddAction]:
     """The actions of Delta's log that add the files of a folder to the table in whose directory the folder is.
 
     Files without rows are left out. The folder is a table of its own for a moment, because delta-rs makes statistics
-    of files that Spark wrote only where it converts a directory to a table.
+    of files that Spark wrote only where it converts a directory to a table; to make them of the footers with pyarrow
+    takes more lines, for the types and for strings that are cut.
     """
     if not any(folder.rglob("*.parquet")):
         return []

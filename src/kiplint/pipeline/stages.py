@@ -47,6 +47,8 @@ def run_stages(
     old_states = {key: line.state for key, line in old_lines.items()}
     unread_lines = [line for line in changed_lines if line.state != old_states.get(line.key)]
 
+    has_other_rules = any(line.rules_id != rules.id for line in old_lines.values())  # then this replaces all rows
+    unchecked_sources = {line.source for line in lake.lines} if has_other_rules else sources
     has_new_releases = "matrix" not in lake.tables or any(is_of_tags(line.lineage) for line in changed_lines)
 
     def read_revisions() -> int:
@@ -67,8 +69,8 @@ def run_stages(
         {"revisions": read_revisions},
         {
             "messages": lambda: lake.add("messages", messages(lake, rules), rules.id),
-            "findings": lambda: lake.add("findings", findings(lake, rules, sources), rules.id),
-            "changes": lambda: lake.add("changes", changes(lake, rules, sources), rules.id),
+            "findings": lambda: lake.add("findings", findings(lake, rules, unchecked_sources), rules.id),
+            "changes": lambda: lake.add("changes", changes(lake, rules, unchecked_sources), rules.id),
         },
         {
             "spans": write_spans,
