@@ -63,7 +63,7 @@ def wait_for(log: Path, text: str) -> None:
 def test_the_recipe_of_the_guide(master: str, history: Path, lake: Path, tmp_path: Path) -> None:
     """`spark-submit` on a cluster makes the tables that a run on this machine makes."""
     guide = (ROOT / "docs" / "guide" / "pipeline.md").read_text("utf-8")
-    (recipe,) = re.findall(r"^ *(spark-submit .*(?:\\\n.*)*)", guide, re.MULTILINE)
+    (recipe,) = re.findall(r"^(spark-submit [^\\\n]*(?:\\\n[^\\\n]*)*)", guide, re.MULTILINE)
     words = shlex.split(recipe.replace("\\\n", " "))
     assert words[:3] == ["spark-submit", "--master", "spark://HOST:7077"]
     assert words[-7:-4] == ["$ENV/lib/python3.13/site-packages/kiplint/__main__.py", "pipeline", "run"]
