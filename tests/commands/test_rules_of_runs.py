@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from sources.support import git
 from tools import definition, field, kiplint
 
 GAP = definition(
@@ -130,3 +132,78 @@ def test_statistics_are_a_line_for_each_rule(tmp_path: Path) -> None:
     )
     problem = "error: --statistics prints counts instead of a report; remove --output-format and --diff\n"
     assert kiplint("check", "--statistics", "--output-format", "json", cwd=tmp_path) == (2, "", problem)
+
+
+# Each set by its nearest configuration
+
+
+@pytest.fixture
+def two_sets(tmp_path: Path) -> Path:
+    """Two sets with one mistake each; the configuration of `a` ignores it, that of `b` makes it a warning."""
+    for name, config in (("a", 'ignore = ["tags/gap"]\n'), ("b", 'severity = { "tags/gap" = "warning" }\n')):
+        (tmp_path / name / "schemas").mkdir(parents=True)
+        (tmp_path / name / "schemas/ARequest.json").write_text(GAP)
+        (tmp_path / name / "kiplint.toml").write_text(config)
+    return tmp_path
+
+
+def gaps(cwd: Path, command: str, *words: str) -> list[str]:
+    lines = kiplint(command, *words, "--select", "tags", "--output-format", "concise", cwd=cwd).out.splitlines()
+    return [" ".join(line.split()[:3]) for line in lines]
+
+
+IN_B = ["b/schemas/ARequest.json:12:31: warning tags/gap"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("a/schemas", "b/schemas"),
+        ("b/schemas", "a/schemas"),
+        (".",),
+        ("a/schemas/ARequest.json", "b/schemas/ARequest.json"),
+    ],
+)
+def test_each_set_is_checked_by_its_nearest_configuration(two_sets: Path, words: tuple[str, ...]) -> None:
+    assert [line.split(":")[0] + line.partition(":")[2][-18:] for line in gaps(two_sets, "check", *words)] == [
+        "b/schemas/ARequest.json" + IN_B[0][-18:]
+    ]
+
+
+def test_options_are_over_the_configurations_of_all_sets(two_sets: Path) -> None:
+    lines = gaps(two_sets, "check", "a/schemas", "b/schemas", "--severity", "tags/gap=info")
+    assert [line.rpartition(" ")[0].rpartition(" ")[2] for line in lines] == ["info"]
+    assert [line.partition(":")[0] for line in gaps(two_sets, "check", ".", "--isolated")] == [
+        "a/schemas/ARequest.json",
+        "b/schemas/ARequest.json",
+    ]
+
+
+def test_each_set_fails_as_its_configuration_says(two_sets: Path) -> None:
+    assert kiplint("check", "a/schemas", "b/schemas", "--select", "tags", cwd=two_sets).code == 0
+    (two_sets / "b/kiplint.toml").write_text('fail-on = "warning"\nseverity = { "tags/gap" = "warning" }\n')
+    assert kiplint("check", "a/schemas", "b/schemas", "--select", "tags", cwd=two_sets).code == 1
+
+
+def test_a_review_checks_each_set_by_its_nearest_configuration(two_sets: Path) -> None:
+    git(two_sets, "init", "-q")
+    for path in two_sets.glob("*/schemas/*.json"):
+        path.write_text(GAP.replace('"tag": 1', '"tag": 0'))
+    git(two_sets, "add", ".")
+    git(two_sets, "commit", "-qm", "base")
+    for path in two_sets.glob("*/schemas/*.json"):
+        path.write_text(GAP)
+    lines = gaps(two_sets, "review", "--base", "HEAD", "--fail-on-breaks", "none")
+    assert [line.partition(":")[0] for line in lines if line.endswith("tags/gap")] == ["b/schemas/ARequest.json"]
+
+
+def test_the_settings_of_each_set_are_shown(two_sets: Path) -> None:
+    result = kiplint("check", "--show-settings", "--ignore", "rpc", cwd=two_sets)
+    assert (result.code, result.err) == (0, "")
+    first, second = result.out.rstrip().split("\n\n")
+    assert first.startswith("# a/schemas: a/kiplint.toml\n")
+    assert second.startswith("# b/schemas: b/kiplint.toml\n")
+    assert tomllib.loads(first)["ignore"] == ["tags/gap", "rpc"]
+    assert tomllib.loads(second)["severity"] == {"tags/gap": "warning"}
+    (two_sets / "kiplint.toml").write_text(second)  # it can be used as a configuration
+    assert kiplint("check", "b/schemas", "--config", "kiplint.toml", cwd=two_sets).code == 0

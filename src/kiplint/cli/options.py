@@ -41,10 +41,10 @@ def keywords_of(kind: type[msgspec.Struct]) -> Callable[[Function], Function]:
     """
 
     def set_signature(function: Function) -> Function:
-        signature = inspect.signature(function)
+        signature, types = inspect.signature(function), get_type_hints(kind)
         parameters = [item for item in signature.parameters.values() if item.kind is not item.VAR_KEYWORD]
         keywords = [
-            item.replace(kind=item.KEYWORD_ONLY, annotation=get_type_hints(kind)[item.name])
+            item.replace(kind=item.KEYWORD_ONLY, annotation=types[item.name])
             for item in inspect.signature(kind).parameters.values()
             if item.name not in signature.parameters
         ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, TextIO
 
 import msgspec
@@ -25,14 +26,17 @@ from kiplint.cli.options import (
 from kiplint.cli.output import present_patch, report
 from kiplint.cli.process import CLEAN, FINDINGS
 from kiplint.engine.baseline import StaleEntry
-from kiplint.engine.config import StrPath, configure
+from kiplint.engine.config import Configurations, StrPath, toml
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.fixes.check import CheckOptions, check_sets
 from kiplint.render.formats import Writer
 from kiplint.render.report import FindingsSummary, Report, at_least
 from kiplint.render.table import SEVERITY, Cell, table, width_of
-from kiplint.sources.disk import STDIN
+from kiplint.sources.disk import STDIN, show_path
+from kiplint.sources.open import open_sets
+from kiplint.sources.repository import open_repository
+from kiplint.text.show import as_escape, printable
 
 EPILOG = """\b
 Examples:
@@ -107,6 +111,10 @@ def command(
     update_baseline: UpdateBaselineOption = False,
     base: BaseOption = None,
     whole: AllOption = False,
+    show_settings: Annotated[
+        bool,
+        typer.Option("--show-settings", help="Check nothing: print the configuration of each set, and its settings."),
+    ] = False,
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Print a line for each rule with its number of findings instead.")
     ] = False,
@@ -127,6 +135,9 @@ def command(
     if statistics and (output_format or diff):
         raise UsageError("--statistics prints counts instead of a report; remove --output-format and --diff")
     options = make_options(CheckOptions, locals())
+    if show_settings:
+        print("\n\n".join(settings(options)))
+        return CLEAN
     if not diff:
         return report("check", output_format, lambda: run(options))
     result = run(options)
@@ -205,17 +216,20 @@ def check(*sets: StrPath, **options: Any) -> CheckResult:
 
 def run(options: CheckOptions) -> CheckResult:
     """Check the sets; raises the errors of `check`."""
-    configuration = configure("" if options.names[0] == STDIN else options.names[0], options)
-    outcome = check_sets(options, configuration)
-    fail_on = options.fail_on or configuration.config.fail_on
+    configurations = _configurations(options)
+    outcome = check_sets(options, configurations)
+    is_failing = any(
+        at_least((finding,), options.fail_on or configurations.of(os.path.dirname(finding.path)).config.fail_on)
+        for finding in outcome.findings
+    )
     return CheckResult(
         findings=outcome.findings,
         files=len(outcome.paths),
         messages=outcome.messages,
         sources=outcome.sources,
-        status="findings" if at_least(outcome.findings, fail_on) else "ok",
+        status="findings" if is_failing else "ok",
         sets=options.names,
-        rules=configuration.rules().by_id,
+        rules=configurations.rules_by_id,
         paths=outcome.paths,
         stale=outcome.stale,
         notes=outcome.notes,
@@ -226,6 +240,24 @@ def run(options: CheckOptions) -> CheckResult:
         statistics=options.statistics,
         base=options.base or "",
     )
+
+
+def settings(options: CheckOptions) -> Iterator[str]:
+    """For each set its directory, its configuration file, and the settings of that file and of the options, as TOML."""
+    configurations = _configurations(options)
+    for schemas in open_sets(options.names, configurations.keeps, open_repository(options.repository)).sets:
+        configuration = configurations.of(schemas.directory)
+        file = show_path(configuration.file) if configuration.file else "no configuration file"
+        values = msgspec.to_builtins(configuration.config)
+        lines = (f"{name} = {toml(value)}" for name, value in values.items())
+        yield printable(
+            "\n".join((f"# {schemas.directory}: {file}", *lines)),
+            lambda char: "\n" if char == "\n" else as_escape(char),
+        )
+
+
+def _configurations(options: CheckOptions) -> Configurations:
+    return Configurations("" if options.names[0] == STDIN else options.names[0], options)
 
 
 def write_statistics(result: CheckResult, out: TextIO, *, color: bool) -> None:

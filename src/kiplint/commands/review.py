@@ -44,7 +44,7 @@ from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, in_words, rollout_of_trees, rollout_rules
 from kiplint.compat.rollout_report import RolloutDocument, findings_of, rollout_document
 from kiplint.compat.tree import Tree, load, load_base, make_tree, unparsable_files
-from kiplint.engine.config import Acceptance, Configuration, FailOn, RuleOptions, StrPath, configure
+from kiplint.engine.config import Acceptance, Configuration, Configurations, FailOn, RuleOptions, StrPath, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
@@ -273,18 +273,22 @@ def run(options: ReviewOptions) -> ReviewResult:
     if revision:
         require_comparable([os.fspath(path) for path in options.paths], HERE.top)
     base_files = RevisionFiles(revision) if revision and not HERE.is_unborn(revision) else None
-    configuration = configure(names[0], options, base_files if base_files and not options.trust_head else DISK)
+    configurations = Configurations(names[0], options, base_files if base_files and not options.trust_head else DISK)
+    configuration = configurations.main
     rules = configuration.rules()
-    rules_by_id = {**rules.by_id, **{rule.id: rule for rule in (CONFIGURATION_CHANGED, SUPPRESSION_ADDED)}}
+    rules_by_id = {
+        **configurations.rules_by_id,
+        **{rule.id: rule for rule in (CONFIGURATION_CHANGED, SUPPRESSION_ADDED)},
+    }
     head_configuration = _head_configuration(names[0], options, configuration) if base_files else configuration
 
     check_options = CheckOptions(sets=names, base=revision or None, fix=options.fix)
-    check = check_sets(check_options, configuration, strict=True, merged=merged)
+    check = check_sets(check_options, configurations, strict=True, merged=merged)
     released = [os.fspath(name) for name in options.released]
     accept = head_configuration.config.accept  # entries count as their author wrote them; all else is the base's
-    comparison = _compare(names, revision, released, configuration, accept)  # after the fixes
+    comparison = _compare(names, revision, released, configurations, accept)  # after the fixes
     for commit in merged:
-        comparison = _of_merge(comparison, _compare(names, commit, released, configuration, accept))
+        comparison = _of_merge(comparison, _compare(names, commit, released, configurations, accept))
     rows = _rollout(comparison, configuration, options.rollout)
     paths = [*names, *comparison.new_sources]
     findings_by_origin: dict[Origin, Iterable[Finding]] = {
@@ -394,14 +398,13 @@ def _compare(
     names: Iterable[str],
     revision: str,
     released: Sequence[str],
-    configuration: Configuration,
+    configurations: Configurations,
     accept: Sequence[Acceptance],
 ) -> Comparison:
-    """Compare each path with the same path in the revision; without a revision nothing is compared."""
+    """Compare each path with the same path in the revision, by its configuration; without a revision, nothing."""
     if not revision:
         return Comparison()
-    rules, keeps = configuration.rules(), configuration.keeps
-    releases = releases_of(configuration, f"{revision}:", released)
+    releases = releases_of(configurations.main, f"{revision}:", released)
     trees: list[tuple[Tree, Tree]] = []
     old_sources: dict[str, bytes] = {}
     new_sources: dict[str, bytes] = {}
@@ -413,15 +416,16 @@ def _compare(
             notes.append(f"{name} is not in {revision}, so there is nothing to compare it with")
             continue
         try:
-            before = load_base(old_name, HERE, keeps)
+            before = load_base(old_name, HERE, configurations.keeps)
         except NothingThereError:  # the base has no definition in this path
             continue
         try:
-            after = load(name, HERE, keeps)
+            after = load(name, HERE, configurations.keeps)
         except NothingThereError:  # all its definitions are gone
             after = make_tree(name, ())
         notes += [f"warning: {path} cannot be read, so it is not compared" for path in unparsable_files(before)]
         trees.append((before, after))
+        rules = configurations.of(name if os.path.isdir(name) else os.path.dirname(name)).rules()
         old_sources |= before.sources
         new_sources |= after.sources
         diffs.append(compare(before, after, rules, releases=releases, accept=accept))

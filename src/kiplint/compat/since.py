@@ -63,7 +63,7 @@ def read_base(
     revision: str,
     names: Iterable[str],
     keeps: Callable[[str], bool],
-    rules: RuleSet,
+    rules_of: Callable[[str], RuleSet],
     *,
     strict: bool = False,
     repository: Repository = HERE,
@@ -71,8 +71,8 @@ def read_base(
     """The result of a check of the named directories and files in a revision; what it does not have counts as empty.
 
     With `strict`, a finding on a changed line is not new if the base has it with the same message; the state has these
-    messages then. `keeps` takes paths in the work tree of the `repository`. Raises UsageError for a source that is
-    neither directory nor file, and SourceError for an unknown revision.
+    messages then. `keeps` takes paths in the work tree of the `repository`, and `rules_of` directories. Raises
+    UsageError for a source that is neither directory nor file, and SourceError for an unknown revision.
     """
     counts: Counter[str] = Counter()
     files_by_path: dict[str, bytes] = {}
@@ -86,7 +86,8 @@ def read_base(
                 replace(file, is_reported=keeps(os.path.join(top, file.path.removeprefix(prefix))))
                 for file in files.files
             ]
-            result = check_set(definitions, rules, single_file=files.single_file)
+            directory = os.path.join(top, files.directory.removeprefix(prefix))
+            result = check_set(definitions, rules_of(directory), single_file=files.single_file)
             counts.update(finding.fingerprint for finding in result.findings)
             messages.update((finding.fingerprint, finding.message) for finding in result.findings)
             files_by_path |= {file.path.removeprefix(prefix): file.data for file in definitions}

@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cached_property
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
@@ -79,6 +80,16 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
     rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.")] = {}
 
 
+def toml(value: Any) -> str:
+    """A value of a configuration as TOML: a table, a list, a number, or a string as in JSON."""
+    if isinstance(value, dict):
+        entries = ", ".join(f"{toml(str(name))} = {toml(item)}" for name, item in value.items())
+        return f"{{ {entries} }}" if entries else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    return msgspec.json.encode(value).decode()
+
+
 def config_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of a configuration file."""
     schema = msgspec.json.schema(Config)
@@ -146,7 +157,7 @@ def configure(start: str = ".", options: RuleOptions = DEFAULT_OPTIONS, files: D
     return Configuration(values, base, file, selectors_of_arguments, files, entity_types_of_tree(folder, files))
 
 
-class Configuration(msgspec.Struct, frozen=True):
+class Configuration(msgspec.Struct, frozen=True, dict=True):
     """A configuration with the arguments applied; its paths are relative to the directory `base`.
 
     All selectors but the `selectors_of_arguments` come from `file`, the path of one of the `files`, or None.
@@ -170,6 +181,10 @@ class Configuration(msgspec.Struct, frozen=True):
 
     def rules(self) -> RuleSet:
         """The rules that run. Raises UsageError, which has file and line for a wrong selector in the file."""
+        return self._rules
+
+    @cached_property
+    def _rules(self) -> RuleSet:
         try:
             return make_ruleset(self.config, self.all_rules(), self.base)
         except UsageError as error:
@@ -182,6 +197,13 @@ class Configuration(msgspec.Struct, frozen=True):
         """The rules that run by default and those that are selected, without those that are ignored."""
         selectors = list(dict.fromkeys(("default", *self.config.select)))
         return replace(self, config=replace(self.config, select=selectors)).rules()
+
+    @cached_property
+    def other_rules(self) -> RuleSet:
+        """The default rules that are not selected: no fix may break them either."""
+        running_ids = {rule.id for rule in self.rules().rules}
+        default_rules = self.default_and_selected_rules().rules
+        return RuleSet([rule for rule in default_rules if rule.id not in running_ids], self.rules().all_rules)
 
     def keeps(self, path: str) -> bool:
         """Whether a path is not excluded. Globs are relative to the configuration, or absolute.
@@ -197,6 +219,36 @@ class Configuration(msgspec.Struct, frozen=True):
             if os.path.isabs(glob) and fnmatchcase(full_path, glob):
                 return False
         return True
+
+
+class Configurations:
+    """The configurations of a run: for each set that of the nearest file upwards. The options are over all of them.
+
+    `main` is that of the path `start`, such as the first set; what a run has once, such as its baseline, is its.
+    """
+
+    def __init__(self, start: str = ".", options: RuleOptions = DEFAULT_OPTIONS, files: Disk = DISK) -> None:
+        """Raises UsageError where the main configuration cannot be read."""
+        self._options, self._files = options, files
+        self.main = configure(start, options, files)
+        self._by_source = {(self.main.file, self.main.entity_types): self.main}
+        self._by_directory: dict[str, Configuration] = {}
+
+    def of(self, directory: str) -> Configuration:
+        """The configuration of the set in a directory. Raises UsageError where it cannot be read."""
+        if directory not in self._by_directory:
+            found = configure(os.path.join(directory, ""), self._options, self._files)
+            self._by_directory[directory] = self._by_source.setdefault((found.file, found.entity_types), found)
+        return self._by_directory[directory]
+
+    def keeps(self, path: str) -> bool:
+        """Whether a path is not excluded."""
+        return self.of(os.path.dirname(path)).keeps(path)
+
+    @property
+    def rules_by_id(self) -> dict[str, Rule]:
+        """All rules of all configurations by id, as in `RuleSet.by_id`."""
+        return {rule_id: rule for item in self._by_source.values() for rule_id, rule in item.rules().by_id.items()}
 
 
 def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from kiplint.compat.released import Releases, releases_note, releases_of, releases_or_base
@@ -22,7 +21,7 @@ from kiplint.engine.baseline import (
     new_findings,
     read_baseline,
 )
-from kiplint.engine.config import Configuration, FailOn, RuleOptions, StrPath
+from kiplint.engine.config import Configuration, Configurations, FailOn, RuleOptions, StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
@@ -99,21 +98,22 @@ class CheckOutcome(NamedTuple):
     notes: tuple[str, ...]
 
 
-class _Run(msgspec.Struct, frozen=True, dict=True):
-    """What is checked, and by which rules."""
+class _Run(NamedTuple):
+    """What is checked, and by which configurations."""
 
     options: CheckOptions
-    configuration: Configuration
-    rules: RuleSet
+    configurations: Configurations
     strict: bool
     merged: tuple[str, ...]
 
-    @cached_property
-    def other_rules(self) -> RuleSet:
-        """The default rules that are not selected: no fix may break them either."""
-        running_ids = {rule.id for rule in self.rules.rules}
-        default_rules = self.configuration.default_and_selected_rules().rules
-        return RuleSet([rule for rule in default_rules if rule.id not in running_ids], self.rules.all_rules)
+    @property
+    def configuration(self) -> Configuration:
+        """The main configuration."""
+        return self.configurations.main
+
+    def rules_of(self, directory: str) -> RuleSet:
+        """The rules by which the set in a directory is checked."""
+        return self.configurations.of(directory).rules()
 
 
 class _Inputs(NamedTuple):
@@ -131,15 +131,16 @@ class _Inputs(NamedTuple):
 
 
 def check_sets(
-    options: CheckOptions, configuration: Configuration, *, strict: bool = False, merged: tuple[str, ...] = ()
+    options: CheckOptions, configurations: Configurations, *, strict: bool = False, merged: tuple[str, ...] = ()
 ) -> CheckOutcome:
-    """Read the sets, check or fix them, and leave out the findings that are not new.
+    """Read the sets, check or fix each by its configuration, and leave out the findings that are not new.
 
     With `strict`, `base` leaves out a finding that the base has too, even if its line was changed. `merged`
     are the commits that a merge brings in: what they have is left out as well. Raises UsageError for mistakes in the
     arguments and for files that cannot be written, and SourceError for files that cannot be opened.
     """
-    run = _Run(options, configuration, configuration.rules(), strict, merged)
+    run = _Run(options, configurations, strict, merged)
+    configurations.main.rules()  # a mistake in the options is reported even if there is nothing to check
     inputs = _read(run)
     results = [_check(run, inputs.base, schemas) for schemas in inputs.sets]
     fixes = None
@@ -155,10 +156,10 @@ def _read(run: _Run) -> _Inputs:
     if run.options.writes:
         require_files(run.options.names)
     baseline = _baseline(run)
-    keeps, revision = run.configuration.keeps, run.options.base
+    keeps, revision = run.configurations.keeps, run.options.base
     base = None
     if revision is not None:
-        read = partial(read_base, names=run.options.names, keeps=keeps, rules=run.rules, strict=run.strict)
+        read = partial(read_base, names=run.options.names, keeps=keeps, rules_of=run.rules_of, strict=run.strict)
         base = join_bases(read(revision), map(read, run.merged))
     opened = OpenedSets(())
     try:
@@ -195,11 +196,14 @@ def _baseline(run: _Run) -> BaselineFile | None:
     return None
 
 
-def _check(run: _Run, base: BaseState | None, schemas: SchemaFiles) -> Result:
-    """The result of one set. Its findings have fixes, with `strict` only those that edit no file as the base has it."""
+def _check(run: _Run, base: BaseState | None, schemas: SchemaFiles, rules: RuleSet | None = None) -> Result:
+    """The result of one set, by its own rules unless others are given.
+
+    The findings have fixes, with `strict` only those that edit no file as the base has it.
+    """
     result = check_set(
         schemas.files,
-        run.rules,
+        rules or run.rules_of(schemas.directory),
         directory=schemas.directory,
         single_file=schemas.single_file,
         fixer=make_fix,
@@ -256,7 +260,7 @@ def _check_files(
     """
     changed_schemas = _with_data(schemas, files)
     result = _check(run, base, changed_schemas)
-    other_result = _check(replace(run, rules=run.other_rules), None, changed_schemas)
+    other_result = _check(run, None, changed_schemas, run.configurations.of(schemas.directory).other_rules)
     return CheckedFiles(files, _with_fixes_of_new(result, known, base), other_result.findings)
 
 
@@ -311,7 +315,9 @@ def _leave_out_old(run: _Run, inputs: _Inputs, results: Sequence[Result]) -> tup
     if inputs.baseline:
         are_all_readable = sum(result.messages for result in results) == len(inputs.paths)
         is_whole = inputs.base is None and are_all_readable
-        comparison = apply_baseline(recent, run.rules, inputs.baseline, run.options.names, is_whole=is_whole)
+        comparison = apply_baseline(
+            recent, run.configuration.rules(), inputs.baseline, run.options.names, is_whole=is_whole
+        )
     return comparison, len(findings) - len(recent)
 
 
