@@ -8,7 +8,7 @@ from pathlib import Path
 from generator.markdown import anchor, fence, page, prose, table
 from kiplint import __version__
 from kiplint.commands.check import CheckResult
-from kiplint.commands.explain import check_example
+from kiplint.compat.examples import check_example
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.render.formats import FORMATS, write
 

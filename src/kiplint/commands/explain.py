@@ -11,22 +11,19 @@ from typing import Annotated, Any
 
 import typer
 from msgspec import json
-from msgspec.structs import replace
 
 from kiplint.cli.options import complete_rules
 from kiplint.cli.process import CLEAN, use_color
 from kiplint.compat.base import all_rules
 from kiplint.compat.classify import run_example
+from kiplint.compat.examples import check_example, example_folder
 from kiplint.engine.errors import UsageError
-from kiplint.engine.packs import shipped
 from kiplint.engine.rule import Rule
-from kiplint.engine.ruleset import RuleSet, check_selector, matches
-from kiplint.engine.run import Result, check_set
+from kiplint.engine.ruleset import check_selector, matches
 from kiplint.render.changes import write_changes
 from kiplint.render.report import Report
 from kiplint.render.table import BOLD, DIM, WIDTH, paint, width_of
 from kiplint.render.text import write
-from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.show import printable
 
 EPILOG = """\b
@@ -74,7 +71,7 @@ def sections(rule: Rule, color: bool) -> list[str]:
     parts = [f"{heading}\n{printable(rule.title)}.", "\n".join(wrap(why, width))]
     if rule.source:
         parts.append(f"Source: {printable(rule.source)}")
-    parts += _examples(rule, Path(shipped("fixtures"), rule.pack, rule.spec.id), color)
+    parts += _examples(rule, example_folder(rule), color)
     if rule.params:
         values = "\n".join(printable(f"  {line}") for line in _toml(rule.params))
         parts.append(f'Parameters, set in kiplint.toml under [rules."{rule.id}".params]:\n{values}')
@@ -96,10 +93,7 @@ def sections(rule: Rule, color: bool) -> list[str]:
 
 
 def _examples(rule: Rule, folder: Path, color: bool) -> Iterator[str]:
-    """The examples in the fixtures of a rule, which are in `folder`: a finding or changes, and up to two good files.
-
-    A user's own rules have no fixtures, and no examples.
-    """
+    """The examples of a rule, which are in `folder`: a finding or changes, and up to two good files."""
     out = StringIO()
     if (folder / "old").is_dir():  # the rule is about changes
         changes, old, new = run_example(rule, folder)
@@ -119,13 +113,6 @@ def _examples(rule: Rule, folder: Path, color: bool) -> Iterator[str]:
     if good_files:
         texts = (indent(file.read_text(errors="replace").strip(), "  ") for file in good_files)
         yield f"{paint('Right', BOLD, color)}\n" + "\n\n".join(texts)
-
-
-def check_example(rule: Rule, folder: Path) -> Result:
-    """Check the set in a directory with one rule alone, even if it is off by default; paths are file names."""
-    active_rule = replace(rule, severity=rule.active_severity)
-    inputs = [SchemaFile(file.name, file.read_bytes()) for file in sorted(folder.glob("*.json"))]
-    return check_set(inputs, RuleSet([active_rule], [active_rule]))
 
 
 def _toml(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

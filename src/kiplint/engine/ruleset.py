@@ -174,6 +174,40 @@ class CompiledRule:
                 return level.severity
         return case.severity or self.rule.severity
 
+    def failure(self, elements: Sequence[Any], error: Exception) -> Violation:
+        """What to report of a rule that fails: a violation at the first element for which it does.
+
+        So whatever else is found is still reported. Raises UsageError if parameters of the configuration are to blame.
+        """
+        rule, reason = self.rule, error or type(error).__name__
+        if rule.params != rule.spec.params:
+            params = as_text(str(rule.params))
+            text = f"{rule.origin}: {rule.id} fails: {reason}; correct its params in the configuration: {params}"
+            raise UsageError(text) from error
+        element = next((element for element in elements if self._fails(element)), elements[0])
+        text = f"{rule.id} of {rule.origin} fails here: {reason}"
+        if expression := self._failing_expression(element):
+            text += f", in the expression {expression}"
+        return Violation(rule, "error", text, location_of(element, ""), element)
+
+    def _fails(self, element: Any) -> bool:
+        try:
+            list(self.violations((element,)))
+        except Exception:
+            return True
+        return False
+
+    def _failing_expression(self, element: Any) -> str:
+        """The first expression of the rule that fails for an element; empty if it is in a text."""
+        spec = self.rule.spec
+        conditions = (spec.when, *spec.let.values(), spec.expect, *(case.when for case in spec.says))
+        for expression in filter(None, conditions):
+            try:
+                self._value(expression, element)
+            except Exception:
+                return expression
+        return ""
+
     def _value(self, expression: str, element: Any) -> Any:
         return self._function_of_expression(expression)(element, self.params)
 
@@ -240,11 +274,7 @@ class RuleSet:
             try:
                 violations += compiled_rule.violations(elements)
             except Exception as error:
-                rule = compiled_rule.rule
-                text = f"{rule.origin}: {rule.id} fails: {error or type(error).__name__}"
-                if rule.params != rule.spec.params:
-                    text = f"{text}; correct its params in the configuration: {as_text(str(rule.params))}"
-                raise UsageError(text) from error
+                violations.append(compiled_rule.failure(elements, error))
         superseded: set[tuple[int, str]] = set()
         for violation in violations:
             if violation.severity != "off":

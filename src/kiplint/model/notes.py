@@ -63,6 +63,10 @@ class Note:
     """The message in whose file it stands."""
     versions: VersionRange
     """The versions that the note is about."""
+    text: str
+    """What it says after the versions, such as `adds the Reason field.`"""
+    sentence: str
+    """All of it, with the sentences that follow."""
 
     def __init__(
         self, message: Message, span_in_file: tuple[int, int], versions_text: str, text: str, sentence: str
