@@ -60,7 +60,8 @@ def test_what_is_refused_comes_first(repo: Path) -> None:
 def test_revisions(history: Path, tmp_path: Path) -> None:
     result = kiplint("negotiate", "2.4.0:", "confluent-8.3.0:", "--repo", history, cwd=tmp_path)
     assert (result.code, result.err) == (0, "")
-    assert "between brokers; the client has 0, confluent-8.3.0: 1-2: no version in common" in result.out
+    assert "Between nodes\n" in result.out
+    assert "the client has 0, confluent-8.3.0 1-2: no version in common" in result.out
 
 
 def test_a_set_without_rpcs(tmp_path: Path) -> None:
@@ -104,13 +105,69 @@ def test_brokers_in_standard_input(repo: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["client"], "Missing argument 'BROKER...'."),
+        (["client"], "Missing argument 'BROKER"),
         (["client", "nowhere"], "no such file or directory: nowhere"),
-        (["client", "-"], "standard input lists no broker versions"),
-        (["client", "../../../README.md"], "README.md lists no broker versions"),
+        (["client", "-"], "standard input lists no versions"),
+        (["client", "../../../README.md"], "README.md lists no versions"),
     ],
 )
 def test_what_is_no_broker(repo: Path, words: list[str], says: str) -> None:
     result = run(repo, "kip-35", *words)
     assert (result.code, result.out) == (2, "")
     assert says in result.err
+
+
+# Tables of versions as CLIENT, and the mode
+
+
+def test_a_client_in_a_file(repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "client.json").write_text(
+        '{"client": "lib", "apis": {"Fetch": [0, 9], "18": [0, 0]}, "fixed": {"Fetch": [1]}}'
+    )
+    result = run(repo, "kip-35", tmp_path / "client.json", "B1")
+    assert (result.code, result.err) == (1, "")
+    assert result.out.startswith(
+        "lib clients work in part with B1 brokers: 1 of 2 RPCs that both use.\n"
+        "  Fetch: the client sends version 1 without asking, B1 offers 2-3\n"
+    )
+    saved = tmp_path / "client.txt"
+    saved.write_text("Fetch(1): 2 to 9\nApiVersions(18): 0\n")
+    result = run(repo, "kip-35", saved, "B1", "B2")
+    assert (result.code, result.err) == (0, "")
+    assert "  1    Fetch        2-9     2-3  0-3  2-3     3        1, 0\n" in result.out
+
+
+def test_both_sides_in_files(repo: Path, tmp_path: Path) -> None:
+    """The layouts, and so the headers, are then those of the newest built-in release."""
+    (tmp_path / "client.json").write_text('{"Fetch": [4, 12], "ListOffset": [0, 9]}')
+    (tmp_path / "brokers.txt").write_text(SAVED.replace("2 to 9", "0 to 12")[: SAVED.index("b2") + 1])
+    result = run(repo, "kip-35", tmp_path / "client.json", tmp_path / "brokers.txt")
+    note = "the layouts are those of Apache Kafka 4.4.0, because no side has definitions\n"
+    assert (result.code, result.err) == (0, note)
+    assert (
+        "  1    Fetch        4-12    0-12    12       2, 1\n  2    ListOffset   0-9     -       -                 not offered\n"
+        in result.out
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["two.txt", "B1"], "CLIENT has the versions of 2 brokers: name one client"),
+        (["client", "B1", "--mode", "zookeeper"], "brokers of B1 have no ZooKeeper mode: leave out --mode zookeeper"),
+    ],
+)
+def test_what_cannot_be_negotiated(repo: Path, tmp_path: Path, words: list[str], says: str) -> None:
+    (tmp_path / "two.txt").write_text(SAVED[: SAVED.index("b2")] * 2)
+    result = run(repo, "kip-35", *(tmp_path / word if word.endswith(".txt") else word for word in words))
+    assert (result.code, result.out, result.err) == (2, "", f"error: {says}\n")
+
+
+def test_rpcs_between_nodes_have_a_table(history: Path, tmp_path: Path) -> None:
+    words = ("negotiate", "2.8.0:", "3.5.0:", "--repo", history, "--mode", "zookeeper")
+    result = kiplint(*words, cwd=tmp_path)
+    clients, _, nodes = result.out.partition("\nBetween nodes\n")
+    assert (result.code, "LeaderAndIsr" in clients, "CreateDelegationToken" in clients) == (0, False, True)
+    assert "  4    LeaderAndIsr        0-5     0-7     5        2, 1\n" in nodes
+    assert nodes.splitlines()[-1] == "  what brokers and controllers send, and no client does: 7 of 13 RPCs agreed"
+    assert "  mode         ZooKeeper\n" in result.out

@@ -180,17 +180,20 @@ def written(fields: list[JSON], common: list[JSON], version: int) -> tuple[Any, 
 
 
 def can_be_read(ours: Any, theirs: Any) -> bool:
-    """Whether each side reads what the other writes; a tag of one side alone is skipped."""
+    """Whether the second side reads what the first writes, which may be null; a tag of one side alone is skipped."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         return all(can_be_read(ours[tag], theirs[tag]) for tag in ours.keys() & theirs.keys())
     if isinstance(ours, tuple) and isinstance(theirs, tuple):
         return len(ours) == len(theirs) and all(map(can_be_read, ours, theirs))
+    if isinstance(ours, bool) and isinstance(theirs, bool):
+        return ours <= theirs
     return bool(ours == theirs)
 
 
 @settings(max_examples=2 * USUAL)
 @given(evolutions())
-def test_a_version_is_common_exactly_where_its_bytes_are(pair: tuple[JSON, JSON]) -> None:
+def test_a_version_is_common_exactly_where_the_broker_reads_what_the_client_writes(pair: tuple[JSON, JSON]) -> None:
+    """Where the fields have other names or tags, not all such versions are."""
     sides = [as_rpc(definition) for definition in pair]
     [row] = negotiate(("c", sides[0]), [("b", sides[1])]).rpcs
     ours, theirs = (
@@ -198,9 +201,22 @@ def test_a_version_is_common_exactly_where_its_bytes_are(pair: tuple[JSON, JSON]
         for item in pair
     )
     common = [version for version in range(HIGHEST + 1) if can_be_read(ours[version], theirs[version])]
-    assert row.usable == str(union(common))
-    assert row.status == ("agreed" if HIGHEST in common else "layout-differs")
-    assert row.chosen == max(common, default=None)
+    usable = VersionRange.of_text(row.usable or "")
+    assert usable <= union(common)
+    messages = [side.by_name["XRequest"] for side in sides]
+    for version in common:
+        own_meaning, broker_meaning = (meaning(layout(message, version)) for message in messages)
+        assert version in usable or own_meaning != broker_meaning
+    assert row.status == ("agreed" if HIGHEST in usable else "layout-differs")
+    assert row.chosen == (usable.highest if usable else None)
+
+
+def meaning(body: Layout) -> Tokens:
+    """The names of a layout, with the numbers of tags."""
+    return tuple(
+        (slot.field.name, slot.is_tagged and slot.field.tag, meaning(slot.body) if slot.body else ())
+        for slot in body.all_slots
+    )
 
 
 def as_rpc(definition: JSON) -> SchemaSet:

@@ -8,12 +8,22 @@ from typing import Any
 import pytest
 
 from compat.served import NOT_SERVED
-from kiplint.compat.negotiation import TROUBLE, Negotiation, RpcRow, broker_side, client_side, negotiate
-from kiplint.compat.roles import ADD_PARTITIONS_TO_TXN, BETWEEN_NODES, RAFT_QUORUM, Mode, default_mode
+from kiplint.compat.negotiation import TROUBLE, Negotiation, RpcRow, negotiate
+from kiplint.compat.roles import (
+    ADD_PARTITIONS_TO_TXN,
+    BETWEEN_NODES,
+    RAFT_QUORUM,
+    Mode,
+    default_mode,
+    versions_for_clients,
+)
+from kiplint.compat.sides import PRODUCE_NOTE, broker_side, client_side
 from kiplint.compat.tree import load
+from kiplint.compat.version_tables import TableRow, VersionTable
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.sources.repository import open_repository
+from kiplint.versions import VersionRange
 from tools import field, message, rpc
 
 Messages = tuple[Message, ...]
@@ -205,7 +215,7 @@ def test_refusal_is_a_matter_of_each_connection(repo: Path) -> None:
     telemetry = row(negotiation, "GetTelemetrySubscriptions").brokers
     assert [(broker.status, broker.chosen) for broker in telemetry] == [("agreed", 1), ("no-connection", None)]
     assert row(negotiation, "DeleteGroups").status == "refused"
-    assert [broker.status for broker in row(negotiation, "DeleteGroups").brokers] == ["refused", "client-only"]
+    assert [broker.status for broker in row(negotiation, "DeleteGroups").brokers] == ["refused", "not-offered"]
 
 
 # RPCs
@@ -239,9 +249,9 @@ AGREED: list[tuple[Messages, list[Messages], dict[str, tuple[str, int | None, st
     (
         (*one("0"), *rpc("Ours", 901, "0-1")),
         [(*one("0"), *rpc("Theirs", 902, "2"))],
-        {"One": ("agreed", 0, ""), "Ours": ("client-only", None, ""), "Theirs": ("broker-only", None, "")},
+        {"One": ("agreed", 0, ""), "Ours": ("not-offered", None, ""), "Theirs": ("broker-only", None, "")},
     ),
-    (one("0-2"), [(*one("none"), *rpc("Two", 901, "none"))], {"One": ("client-only", None, "")}),
+    (one("0-2"), [(*one("none"), *rpc("Two", 901, "none"))], {"One": ("not-offered", None, "")}),
     (one("0-3", "0-2"), [one("0-5")], {"One": ("agreed", 2, "")}),
     (
         one("0-3"),
@@ -259,7 +269,7 @@ AGREED: list[tuple[Messages, list[Messages], dict[str, tuple[str, int | None, st
         {"One": ("layout-differs", None, "API key 900 is One for the client and Another for b1")},
     ),
     (one("0-3"), [one("0-3", **UNSTABLE)], {"One": ("agreed", 2, "")}),
-    (one("0"), [one("0", **UNSTABLE)], {"One": ("not-offered", None, "")}),
+    (one("0"), [one("0", **UNSTABLE)], {"One": ("not-offered", None, "b1 has only an unstable version")}),
     (
         one("0-3"),
         [one("0-3", headerVersions=V3)],
@@ -316,7 +326,7 @@ def test_2_4_with_8_3(history: Path) -> None:
     negotiation = negotiate(load_release(history, "2.4.0"), [load_release(history, "confluent-8.3.0")])
     statuses = {row.name: row.status for row in negotiation.rpcs if row.status not in ("agreed", "broker-only")}
     rpcs = ("LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown")
-    assert statuses == {**dict.fromkeys(rpcs, "client-only"), "WriteTxnMarkers": "no-common-version"}
+    assert statuses == {**dict.fromkeys(rpcs, "not-offered"), "WriteTxnMarkers": "no-common-version"}
     produce = row(negotiation, "Produce")
     assert (produce.usable, produce.chosen, produce.request_header, produce.response_header) == ("3-8", 8, 1, 0)
     assert not negotiation.in_trouble
@@ -357,3 +367,145 @@ def test_the_mode_of_a_set() -> None:
     assert default_mode(SchemaSet(rpc("UpdateMetadata", 6, "0"))) == "zookeeper"
     assert default_mode(SchemaSet(rpc("Fetch", 1, "0"))) == "kraft"
     assert default_mode(SchemaSet(listening("Vote", 52, "0", "controller"))) == "kraft"
+
+
+# Who writes, and who sends
+
+
+def nullable(*, nullable: bool) -> Messages:
+    """An RPC whose request may have null in a string."""
+    text = field("A", "string", **({"nullableVersions": "0+"} if nullable else {}))
+    return message(text, name="OneRequest", type="request", apiKey=900, validVersions="0"), one("0")[1]
+
+
+def test_null_in_a_request_is_for_the_broker_to_read() -> None:
+    """Real: AddRaftVoter of AutoMQ and of Confluent 8.1."""
+    with_null, without_null = nullable(nullable=True), nullable(nullable=False)
+    assert row(between(without_null, with_null), "One").status == "agreed"
+    assert row(between(with_null, without_null), "One").status == "layout-differs"
+
+
+def test_null_in_a_response_is_for_the_client_to_read() -> None:
+    responses = [
+        message(field("A", "string", **others), name="OneResponse", type="response", apiKey=900, validVersions="0")
+        for others in ({"nullableVersions": "0+"}, {})
+    ]
+    with_null, without_null = ((one("0")[0], response) for response in responses)
+    assert row(between(with_null, without_null), "One").status == "agreed"
+    assert row(between(without_null, with_null), "One").status == "layout-differs"
+
+
+def test_fields_that_trade_places_do_not_agree() -> None:
+    same = {"name": "OneRequest", "type": "request", "apiKey": 900, "validVersions": "0"}
+    sides = [(message(*map(field, names), **same), one("0")[1]) for names in ("AB", "BA")]
+    negotiation = between(*sides)
+    assert (row(negotiation, "One").status, negotiation.in_trouble) == ("layout-differs", True)
+
+
+def of_controllers(name: str, kind: str) -> Messages:
+    first = {"name": f"{name}Request", "type": "request", "apiKey": 900, "validVersions": "0"}
+    return message(field("A", kind), listeners=["controller"], **first), rpc(name, 900, "0")[1]
+
+
+def test_an_rpc_of_controllers_is_no_rpc_of_clients() -> None:
+    """It has a status of its own, but is no trouble of clients, even in other bytes."""
+    sides = [
+        (*of_controllers("Move", kind), *rpc("Fetch", 1, "0-3", listeners=["broker"])) for kind in ("int32", "int64")
+    ]
+    negotiation = between(*sides)
+    move = row(negotiation, "Move")
+    assert (move.between_nodes, move.status, move.client, move.brokers[0].versions) == (
+        True,
+        "layout-differs",
+        "0",
+        "0",
+    )
+    assert not negotiation.in_trouble
+    assert row(between(sides[0], sides[0]), "Move").status == "agreed"
+
+
+@pytest.mark.parametrize(
+    ("messages", "versions"),
+    [
+        (rpc("Fetch", 1, "0-3"), "0-3"),
+        (TXN, "0-3"),
+        (rpc("WriteTxnMarkers", 27, "0-1"), "none"),
+        (rpc("LeaderAndIsr", 4, "none"), "none"),
+        (of_controllers("Move", "int32"), "none"),
+    ],
+)
+def test_versions_for_clients(messages: Messages, versions: str) -> None:
+    """The decision for `diff --for client` too: of the request, and of the response."""
+    request, response = SchemaSet(messages).messages
+    assert (str(versions_for_clients(request)), str(versions_for_clients(response))) == (versions, versions)
+
+
+def test_a_record_is_not_for_clients() -> None:
+    assert not versions_for_clients(message(name="AbortedTxn", type="data", apiKey=None))
+
+
+# What a set cannot know
+
+
+def test_an_rpc_that_the_client_has_unstable_is_not_only_the_brokers() -> None:
+    line = row(between(one("0", **UNSTABLE), one("0")), "One")
+    assert (line.status, line.message) == ("unstable", "the client has it in the unstable version 0 only")
+
+
+def test_telemetry_needs_a_reporter() -> None:
+    telemetry = rpc("PushTelemetry", 72, "0")
+    line = row(between(telemetry, telemetry), "PushTelemetry")
+    note = "b1 offers it only if a metrics reporter of it takes client telemetry (KIP-714)"
+    assert (line.status, line.message) == ("agreed", note)
+
+
+def test_brokers_list_more_of_produce_than_they_take() -> None:
+    sides = [(*rpc("Produce", 0, valid), *api_versions("0-3")) for valid in ("0-9", "3-12")]
+    negotiation = between(*sides)
+    assert negotiation.exchanges[0].notes == (PRODUCE_NOTE,)
+    assert row(negotiation, "Produce").message == "b1 lists versions 0-2 too, and refuses them (KAFKA-18659)"
+    assert between(sides[1], sides[0]).exchanges[0].notes == ()
+
+
+def test_the_mode_of_the_brokers() -> None:
+    schemas = SchemaSet(both_modes())
+    client = ("c", schemas)
+    usual, zookeeper = (negotiate(client, [("b1", schemas)], mode=mode) for mode in (None, "zookeeper"))
+    assert {line.name: line.status for line in usual.rpcs} == {"A": "agreed", "B": "not-offered", "C": "agreed"}
+    assert {line.name: line.status for line in zookeeper.rpcs} == {"A": "agreed", "B": "agreed", "C": "not-offered"}
+    assert row(zookeeper, "C").message == "b1 does not serve it in ZooKeeper mode"
+    assert (usual.exchanges[0].mode, zookeeper.exchanges[0].mode) == ("kraft", "zookeeper")
+    assert usual.exchanges[0].notes[0] == (
+        "the broker may also run in ZooKeeper mode, and then offers other RPCs: --mode zookeeper"
+    )
+
+
+# A client that is a table of versions
+
+
+def table(versions: str, fixed: str = "") -> VersionTable:
+    return VersionTable("t", [TableRow(900, "One", VersionRange.of_text(versions), VersionRange.of_text(fixed))])
+
+
+@pytest.mark.parametrize(
+    ("client", "status", "chosen", "note"),
+    [
+        (table("0-3"), "agreed", 3, ""),
+        (table("0-1, 5"), "no-common-version", None, "the client has 0-1, 5, b1 2-4: no version in common"),
+        (table("0-3", "3"), "agreed", 3, ""),
+        (table("0-3", "0, 2"), "fixed-version", 3, "the client sends version 0 without asking, b1 offers 2-4"),
+    ],
+)
+def test_a_client_without_definitions(client: VersionTable, status: str, chosen: int | None, note: str) -> None:
+    negotiation = negotiate(client, [("b1", SchemaSet(one("2-4")))])
+    line = row(negotiation, "One")
+    assert (line.status, line.chosen, line.message) == (status, chosen, note)
+    assert negotiation.in_trouble is (status != "agreed")
+
+
+def test_a_client_without_definitions_has_the_layouts_of_each_broker() -> None:
+    brokers = [(name, SchemaSet(messages)) for name, messages in (("b1", with_field("0+")), ("b2", one("0-3")))]
+    line = row(negotiate(table("0-3"), brokers), "One")
+    assert (line.status, line.usable, [agreement.status for agreement in line.brokers]) == (
+        "agreed", "0-3", ["agreed", "agreed"]
+    )  # fmt: skip

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import Annotated, TextIO
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Annotated, NamedTuple, TextIO
 
 import typer
 
 from kiplint.cli.options import FormOption, RepositoryOption
 from kiplint.cli.output import present
-from kiplint.compat.broker_versions import offered_set, read_broker_versions
 from kiplint.compat.negotiation import Exchange, Negotiation, RpcRow
 from kiplint.compat.negotiation import negotiate as agree
-from kiplint.compat.roles import TITLES
-from kiplint.compat.tree import Tree, load_rpcs, unparsable_files
+from kiplint.compat.roles import TITLES, Mode, modes
+from kiplint.compat.tree import Tree, load_release, load_rpcs, unparsable_files
+from kiplint.compat.version_tables import VersionTable, VersionTables, broker_set, is_json_table, read_tables
 from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.limits import TEXT_BYTES
@@ -23,8 +24,9 @@ from kiplint.render.formats import Writer
 from kiplint.render.report import RunResult, Status, Verdict, set_titles
 from kiplint.render.table import BOLD, DIM, SEVERITY, WIDTH, Cell, fold, table, title, verdict_lines, width_of
 from kiplint.sources.archive import ARCHIVES
+from kiplint.sources.built_in import api_keys, built_in
 from kiplint.sources.disk import STDIN, read_input
-from kiplint.sources.repository import open_repository
+from kiplint.sources.repository import Repository, open_repository
 from kiplint.text.words import join_words, plural
 
 EPILOG = """\b
@@ -32,8 +34,9 @@ Examples:
   kiplint negotiate 2.8.0: 3.9.0: --repo kafka
   kiplint negotiate client/ broker1/ broker2/
   kafka-broker-api-versions.sh --bootstrap-server b1:9092 | kiplint negotiate client/ -
+  kiplint negotiate client.json 3.9 --mode zookeeper
 
-Exit codes: 0 all RPCs can be used, 1 an RPC of both sides has no common version or would be rejected, \
+Exit codes: 0 a client can use all RPCs, 1 an RPC of both sides has no common version or would be rejected, \
 2 unreadable or invalid input."""
 
 
@@ -42,35 +45,42 @@ def command(
         str,
         typer.Argument(
             metavar="CLIENT",
-            help="The client's schema set: a directory, an archive, a release such as 4.1, REV: or REV:path.",
+            help="The client's schema set: a directory, an archive, a release such as 4.1, REV: or REV:path; or a "
+            "table of its versions.",
         ),
     ],
     brokers: Annotated[
         list[str],
         typer.Argument(
             metavar="BROKER",
-            help="The schema set of each broker, or the saved output of kafka-broker-api-versions.sh; - for standard "
-            "input.",
+            help="The schema set of each broker, or a table of versions such as the saved output of "
+            "kafka-broker-api-versions.sh; - for standard input.",
         ),
     ],
     repository: RepositoryOption = None,
     unstable: Annotated[
         bool, typer.Option("--unstable", help="Let the client and the brokers also use unstable versions.")
     ] = False,
+    mode: Annotated[
+        Mode | None, typer.Option(help="The mode of the brokers that are schema sets; by default that of the release.")
+    ] = None,
     output_format: FormOption = "text",
 ) -> int:
     """Report which versions a client and its brokers agree on.
 
     The report begins with the ApiVersions exchange of the connection (KIP-35, KIP-511, KIP-1242). For each RPC, it
     shows the versions that the client and all brokers encode identically, the version chosen, and the headers. It also
-    shows which RPCs a KIP-1313 broker would reject. Versions that only brokers use among themselves do not count.
+    shows which RPCs a KIP-1313 broker would reject. RPCs that only brokers and controllers send have a table of their
+    own, and their versions do not count.
 
     A broker in KRaft mode offers the RPCs with the listener broker, and a broker in ZooKeeper mode those with zkBroker.
     RPCs without listeners, as before 2.8, are offered if the release enables them. The mode of a set with both
-    listeners is KRaft from 3.3 on, otherwise ZooKeeper. Brokers from kafka-broker-api-versions.sh are assumed to have
-    the client's layouts.
+    listeners is KRaft from 3.3 on, otherwise ZooKeeper.
+
+    A table of versions is the output of kafka-broker-api-versions.sh, or a JSON object such as `{"Fetch": [4, 11]}`.
+    Its layouts are assumed to be those of the other side.
     """
-    result = negotiate(client, *brokers, unstable=unstable, repository=repository)
+    result = negotiate(client, *brokers, unstable=unstable, mode=mode, repository=repository)
     return present(result, output_format)
 
 
@@ -93,7 +103,7 @@ class NegotiationResult(RunResult, frozen=True):
         """`2.8.0 clients work with 4.1.0 brokers: 52 of 52 RPCs that both use.`, and why the others fail."""
         client, *brokers = set_titles(self.document.client, *self.document.brokers)
         failing_rows = [row for row in self.document.rpcs if row.in_trouble]
-        agreed = sum(row.status == "agreed" and not (row.between_nodes or row.in_trouble) for row in self.document.rpcs)
+        agreed = sum(row.status == "agreed" for row in self.document.rpcs if not (row.between_nodes or row.in_trouble))
         verb = "work"
         if failing_rows:
             verb = "work in part" if agreed else "do not work"
@@ -105,43 +115,87 @@ class NegotiationResult(RunResult, frozen=True):
 
 
 def negotiate(
-    client: StrPath, *brokers: StrPath, unstable: bool = False, repository: StrPath | None = None
+    client: StrPath,
+    *brokers: StrPath,
+    unstable: bool = False,
+    mode: Mode | None = None,
+    repository: StrPath | None = None,
 ) -> NegotiationResult:
     """The ApiVersions exchange with each broker, and for each RPC the resulting versions and headers.
 
-    A broker is a schema set, or a file with the output of `kafka-broker-api-versions.sh`, which may name several
-    brokers; these get the client's layouts. With `unstable` the brokers offer unstable versions too. Raises UsageError
+    The client and each broker are schema sets or tables of versions; the output of `kafka-broker-api-versions.sh` may
+    have the tables of several brokers. With `unstable` client and brokers use unstable versions too. Raises UsageError
     for mistakes in the arguments and SourceError for what cannot be opened.
     """
     if not brokers:
         raise UsageError("negotiate needs a client and at least one broker")
     git = open_repository(repository)
-    client_tree = load_rpcs(client, git)
-    broker_trees: list[Tree] = []
-    broker_sets: list[tuple[str, SchemaSet]] = []
+    sources = [_read(os.fspath(name), git) for name in (client, *brokers)]
+    trees = [source for source in sources if isinstance(source, Tree)]
     notes: list[str] = []
-    for broker in brokers:
-        name = os.fspath(broker)
-        is_tool_output = os.path.isfile(name) and not name.lower().endswith((".json", *ARCHIVES))
-        if name == STDIN or is_tool_output:
-            text = read_input(name, TEXT_BYTES).decode(errors="replace")
-            offers, errors = read_broker_versions("standard input" if name == STDIN else name, text)
-            broker_sets += [(address, offered_set(rpcs, client_tree.main)) for address, rpcs in offers.items()]
-            notes += [f"warning: {address} is skipped: {error}" for address, error in errors.items()]
+    if not trees:
+        newest_release = next(reversed(built_in().origins))
+        trees.append(load_release(newest_release))
+        notes.append(f"the layouts are those of Apache Kafka {newest_release}, because no side has definitions")
+    known_keys = partial(_api_keys, trees)
+    sides = [
+        source if isinstance(source, Tree) else read_tables(source.name, source.text, known_keys) for source in sources
+    ]
+    client_side, *broker_sides = sides
+    broker_sets: list[tuple[str, SchemaSet]] = []
+    for side in broker_sides:
+        if isinstance(side, Tree):
+            if mode and mode not in modes(side.main):
+                raise UsageError(f"brokers of {side.name} have no {TITLES[mode]} mode: leave out --mode {mode}")
+            broker_sets.append((side.name, side.main))
         else:
-            broker_tree = load_rpcs(name, git)
-            broker_trees.append(broker_tree)
-            broker_sets.append((broker_tree.name, broker_tree.main))
-    negotiation = agree((client_tree.name, client_tree.main), broker_sets, unstable=unstable)
+            broker_sets += [(table.name, broker_set(table.rows, trees[0].main)) for table in side.tables]
+    warnings = [f"warning: {text}" for side in sides if isinstance(side, VersionTables) for text in side.warnings]
+    negotiation = agree(_client(client_side), broker_sets, unstable=unstable, mode=mode)
     status: Status = "findings" if negotiation.in_trouble else "ok"
-    unparsable = unparsable_files(client_tree, *broker_trees)
-    if unparsable or notes:
+    unparsable = unparsable_files(*trees)
+    if unparsable or warnings:
         status = "error"
-    return NegotiationResult(document=negotiation, status=status, unparsable=unparsable, notes=tuple(notes))
+    return NegotiationResult(document=negotiation, status=status, unparsable=unparsable, notes=(*notes, *warnings))
+
+
+class _Table(NamedTuple):
+    """The text of a file with a table of versions, or of standard input."""
+
+    name: str
+    text: str
+
+
+def _read(name: str, git: Repository) -> Tree | _Table:
+    """The schema set that an argument names, or the text of its table of versions."""
+    is_file = os.path.isfile(name) and not name.lower().endswith(ARCHIVES)
+    if name == STDIN or is_file:
+        text = read_input(name, TEXT_BYTES).decode(errors="replace")
+        if is_json_table(text) or not name.lower().endswith(".json"):
+            return _Table("standard input" if name == STDIN else name, text)
+    return load_rpcs(name, git)
+
+
+def _api_keys(trees: Sequence[Tree]) -> dict[str, int]:
+    """The API keys of RPCs by name: those of the built-in releases and of the trees."""
+    own_rpcs = [rpc for tree in trees for rpc in tree.main.rpcs if not rpc.is_coordinator]
+    return {**api_keys(), **{rpc.name: rpc.api_key for rpc in own_rpcs}}
+
+
+def _client(side: Tree | VersionTables) -> tuple[str, SchemaSet] | VersionTable:
+    """The one client that an argument names."""
+    if isinstance(side, Tree):
+        return side.name, side.main
+    if len(side.tables) > 1:
+        raise UsageError(f"CLIENT has the versions of {len(side.tables)} brokers: name one client")
+    return side.tables[0]
 
 
 def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
-    """Write the verdict, how each connection begins, and a table of all RPCs, those that cannot be used first."""
+    """Write the verdict, how each connection begins, and tables of the RPCs: those of clients, and between nodes.
+
+    The first table begins with the RPCs that cannot be used.
+    """
     negotiation = result.document
     width = width_of(out)
     sections = [verdict_lines(result.verdict, width, color)]
@@ -153,12 +207,17 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     has_usable = len(negotiation.brokers) > 1  # of one broker, that is what client and broker share
     brokers = (*negotiation.brokers, "usable") if has_usable else ("broker",)
     head = ("key", "RPC", "client", *brokers, "version", "headers", "")
-    sorted_rows = sorted(negotiation.rpcs, key=lambda row: not row.in_trouble)
-    cells = [_cells(row, has_usable=has_usable) for row in sorted_rows]
+    client_rows = sorted((row for row in negotiation.rpcs if not row.between_nodes), key=lambda row: not row.in_trouble)
+    node_rows = [row for row in negotiation.rpcs if row.between_nodes and row.client]
     legend = "  headers: request and response; +id if the request header carries ClientInstanceId"
-    if cells:
-        lines = table(head, cells, color, width)
-        sections.append([title("All RPCs", color), *lines, *fold(legend, width, color, DIM)])
+    agreed = sum(row.status == "agreed" for row in node_rows)
+    of_nodes = (
+        f"  what brokers and controllers send, and no client does: {agreed} of {plural(len(node_rows), 'RPC')} agreed"
+    )
+    for name, rpc_rows, sentence in (("All RPCs", client_rows, legend), ("Between nodes", node_rows, of_nodes)):
+        if rpc_rows:
+            lines = table(head, [_cells(row, has_usable=has_usable) for row in rpc_rows], color, width)
+            sections.append([title(name, color), *lines, *fold(sentence, width, color, DIM)])
     out.write("\n\n".join("\n".join(section) for section in sections) + "\n")
 
 
@@ -190,9 +249,7 @@ def _connection(exchange: Exchange) -> Iterator[tuple[str, str]]:
 
 def _cells(row: RpcRow, *, has_usable: bool) -> list[Cell]:
     """The cells of an RPC; with `has_usable`, the column after the brokers has the versions that all can use."""
-    remarks = ["between brokers"] if row.between_nodes else []
-    if row.message or row.status != "agreed":
-        remarks.append(row.message or row.status.replace("-", " "))
+    remarks = [row.message or row.status.replace("-", " ")] if row.message or row.status != "agreed" else []
     if row.deprecated:
         remarks.append("deprecated")
     headers = "" if row.request_header is None else f"{row.request_header}, {row.response_header}"

@@ -7,24 +7,20 @@ empty one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Annotated, Final, Literal, get_args
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal, get_args
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, versions_between_nodes
-from kiplint.compat.tree import require_limits
+from kiplint.compat.roles import PRODUCE_LOWEST, TELEMETRY, TITLES, Mode
+from kiplint.compat.sides import SOFTWARE, Offer, Side, broker_side, client_side, table_side
+from kiplint.compat.version_tables import VersionTable
 from kiplint.model.headers import HEADER_WITH_ID, header_of
-from kiplint.model.layout import Encoding, wire_forms
-from kiplint.model.message import Message
 from kiplint.model.rpcs import API_VERSIONS, SASL_HANDSHAKE
 from kiplint.model.schemas import SchemaSet, are_related
 from kiplint.versions import NONE, VersionRange
-
-SOFTWARE: Final = ("ClientSoftwareName", "ClientSoftwareVersion")
 
 NamedSet = tuple[str, SchemaSet]
 Outcome = Literal[
@@ -34,12 +30,15 @@ Outcome = Literal[
     "layout-differs",
     "header-differs",
     "refused",
+    "fixed-version",
     "not-everywhere",
-    "client-only",
+    "unstable",
     "broker-only",
     "not-offered",
 ]
-TROUBLE: tuple[Outcome, ...] = ("no-connection", "no-common-version", "layout-differs", "header-differs", "refused")
+TROUBLE: tuple[Outcome, ...] = (
+    "no-connection", "no-common-version", "layout-differs", "header-differs", "refused", "fixed-version",
+)  # fmt: skip
 """The statuses of an RPC that both sides have and a client cannot use, the worst first."""
 
 
@@ -47,7 +46,9 @@ class Exchange(msgspec.Struct, frozen=True):
     """The ApiVersions exchange that begins a connection (KIP-35; KIP-511, "ApiVersions Request/Response Handling")."""
 
     broker: str
-    mode: Annotated[Mode, Meta(description="The mode of the broker: the usual one of its release.")]
+    mode: Annotated[
+        Mode, Meta(description="The mode of the broker: that of `--mode`, else the usual one of its release.")
+    ]
     tried: Annotated[int | None, Meta(description="The version that the client tries first: its highest.")] = None
     tried_header: Annotated[int | None, Meta(description="The request header version of that attempt.")] = None
     answer: Annotated[
@@ -80,7 +81,12 @@ class Agreement(msgspec.Struct, frozen=True):
     """One RPC with one broker."""
 
     broker: str
-    versions: Annotated[str | None, Meta(description="The versions that the broker offers; null if it offers none.")]
+    versions: Annotated[
+        str | None,
+        Meta(
+            description="The versions that the broker offers, between nodes also those of its controllers, else null."
+        ),
+    ]
     chosen: Annotated[int | None, Meta(description="The highest version that both encode identically.")] = None
     request_header: int | None = None
     response_header: int | None = None
@@ -120,9 +126,9 @@ class RpcRow(msgspec.Struct, frozen=True):
 def is_trouble(status: Outcome, *, between_nodes: bool) -> bool:
     """Whether a status means that a client cannot use an RPC that both sides have, or would be refused.
 
-    Of an RPC between nodes only other bytes are trouble: which versions nodes choose is not negotiated.
+    No status of an RPC between nodes does, as no client sends it.
     """
-    return status == "layout-differs" if between_nodes else status in TROUBLE
+    return status in TROUBLE and not between_nodes
 
 
 class Negotiation(msgspec.Struct, frozen=True):
@@ -141,90 +147,27 @@ class Negotiation(msgspec.Struct, frozen=True):
         return any(row.in_trouble for row in self.rpcs)
 
 
-MessageForms = tuple[tuple[VersionRange, Encoding], ...]
-"""The bytes of a message, by the ranges of versions on which they are the same."""
-
-
-class Offer(msgspec.Struct, frozen=True, dict=True):
-    """One RPC of a client or broker, with the versions that the client can use, or that the broker offers to clients.
-
-    `versions_between_nodes` are the others, which only nodes use among themselves. Either range may be empty.
-    """
-
-    name: str
-    request: Message
-    response: Message
-    versions: VersionRange
-    versions_between_nodes: VersionRange = NONE
-
-    @cached_property
-    def forms(self) -> tuple[MessageForms, MessageForms]:
-        """The bytes of the request, and those of the response. Raises TooLargeError."""
-        require_limits(self.request, self.response)
-        return tuple(wire_forms(self.request)), tuple(wire_forms(self.response))
-
-    def versions_with_same_bytes(self, broker: Offer) -> VersionRange:
-        """The versions of a client that a broker has in the same bytes, for clients or nodes. Raises TooLargeError."""
-        common = self.versions & (broker.versions or broker.versions_between_nodes)
-        if not common or not are_related(self.request, broker.request):
-            return NONE
-        request_forms, response_forms = self.forms
-        broker_request_forms, broker_response_forms = broker.forms
-        # Equal files have equal bytes in all versions; a message that comes from no file has no data.
-        if not self.request.data or self.request.data != broker.request.data:
-            common &= _equal_versions(request_forms, broker_request_forms)
-        if not self.response.data or self.response.data != broker.response.data:
-            common &= _equal_versions(response_forms, broker_response_forms)
-        return common
-
-    def headers(self, version: int) -> tuple[int, int]:
-        """The header versions of the request and the response in a version."""
-        return header_of(self.request, version), header_of(self.response, version)
-
-    @property
-    def names_software(self) -> bool:
-        """Whether this is an ApiVersions that follows KIP-511: its request has ClientSoftwareName."""
-        return any(field.name == SOFTWARE[0] and field.present for field in self.request.fields)
-
-
-def _equal_versions(forms: MessageForms, other_forms: MessageForms) -> VersionRange:
-    """The versions in which each of two messages can read the bytes of the other."""
-    equal = NONE
-    for versions, encoding in forms:
-        for other_versions, other_encoding in other_forms:
-            common = versions & other_versions
-            if common and encoding.agrees_with(other_encoding):
-                equal |= common
-    return equal
-
-
-class Side(msgspec.Struct, frozen=True, dict=True):
-    """A client or a broker: its name, and its live RPCs by API key. `mode` is that of a broker."""
-
-    name: str
-    rpcs: Mapping[int, Offer]
-    mode: Mode = "kraft"
-
-    @cached_property
-    def offers(self) -> dict[int, Offer]:
-        """The RPCs with at least one version for clients."""
-        return {api_key: offer for api_key, offer in self.rpcs.items() if offer.versions}
-
-
-def negotiate(client: NamedSet, brokers: Sequence[NamedSet], *, unstable: bool = False) -> Negotiation:
+def negotiate(
+    client: NamedSet | VersionTable, brokers: Sequence[NamedSet], *, unstable: bool = False, mode: Mode | None = None
+) -> Negotiation:
     """Negotiate every RPC between a client and its brokers, each a name and a schema set.
 
-    With `unstable` client and brokers use unstable versions. Raises TooLargeError for a message above the limits.
+    A client that is a table of versions has the layouts of each broker. With `unstable` client and brokers use
+    unstable versions. The brokers run in the `mode`, by default the usual one of their release. Raises TooLargeError
+    for a message above the limits.
     """
-    own_side = client_side(*client, unstable=unstable)
-    broker_sides = [broker_side(name, schemas, unstable=unstable) for name, schemas in brokers]
-    exchanges = tuple(exchange(own_side, broker) for broker in broker_sides)
-    api_keys = {api_key for side in (own_side, *broker_sides) for api_key in side.offers}
-    rows = tuple(_rpc_row(api_key, own_side, broker_sides, exchanges) for api_key in sorted(api_keys))
+    if isinstance(client, VersionTable):
+        clients = [table_side(client, schemas) for _, schemas in brokers]
+    else:
+        clients = [client_side(*client, unstable=unstable)] * len(brokers)
+    broker_sides = [broker_side(name, schemas, unstable=unstable, mode=mode) for name, schemas in brokers]
+    exchanges = tuple(map(exchange, clients, broker_sides))
+    api_keys = {api_key for side in (*clients, *broker_sides) for api_key in side.offers}
+    rows = tuple(_rpc_row(api_key, clients, broker_sides, exchanges) for api_key in sorted(api_keys))
     counts = Counter(row.status for row in rows if not row.between_nodes)
     return Negotiation(
         version=1,
-        client=own_side.name,
+        client=client[0],
         brokers=tuple(broker.name for broker in broker_sides),
         exchanges=exchanges,
         rpcs=rows,
@@ -234,51 +177,6 @@ def negotiate(client: NamedSet, brokers: Sequence[NamedSet], *, unstable: bool =
             "between_nodes": sum(row.between_nodes for row in rows),
         },
     )
-
-
-def client_side(name: str, schemas: SchemaSet, *, unstable: bool = False) -> Side:
-    """A client: the versions of both request and response, except those that brokers use among themselves.
-
-    It uses an unstable highest version only if `unstable` is set (`unstable.api.versions.enable`).
-    """
-    offers = {}
-    for api_key, offer in _offers(schemas, unstable=unstable).items():
-        between_nodes = versions_between_nodes(api_key, offer.name, offer.versions)
-        offers[api_key] = replace(offer, versions=offer.versions - between_nodes, versions_between_nodes=between_nodes)
-    return Side(name, offers)
-
-
-def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: Mode | None = None) -> Side:
-    """A broker: the versions in its ApiVersionsResponse in a mode, by default that of `default_mode`.
-
-    It offers the RPCs with the listener of the mode, and of those that declare no listeners, as before Kafka 2.8, all
-    that the release enables (see `compat.roles`). An unstable highest version is offered only if `unstable` is set
-    (`unstable.api.versions.enable`).
-    """
-    mode = mode or default_mode(schemas)
-    offers = _offers(schemas, unstable=unstable)
-    for api_key, offer in offers.items():
-        if not is_served(offer.request, mode):
-            # Listeners of other modes or of controllers serve it; without listeners the release does not enable it.
-            between_nodes = offer.versions if offer.request.declares_listeners else NONE
-            offers[api_key] = replace(offer, versions=NONE, versions_between_nodes=between_nodes)
-    return Side(name, offers, mode)
-
-
-def _offers(schemas: SchemaSet, *, unstable: bool) -> dict[int, Offer]:
-    """By API key, the versions that both messages of an RPC have; the unstable one only with `unstable`.
-
-    Coordinator records, which a set pairs in the same way, are left out: they are never sent.
-    """
-    offers = {}
-    for rpc in schemas.rpcs:
-        if rpc.is_coordinator or rpc.request is None or rpc.response is None or not rpc.common:
-            continue
-        versions, highest = rpc.common, rpc.request.valid.highest
-        if rpc.request.unstable and not unstable:
-            versions -= VersionRange.of(highest, highest)
-        offers[rpc.api_key] = Offer(rpc.name, rpc.request, rpc.response, versions)
-    return offers
 
 
 def exchange(client: Side, broker: Side) -> Exchange:
@@ -293,14 +191,15 @@ def exchange(client: Side, broker: Side) -> Exchange:
     if ours is None or theirs is None:
         side = "client" if ours is None else "broker"
         note = f"the {side} has no ApiVersions: the client must be configured for the version of the broker (KIP-35)"
-        return Exchange(broker.name, broker.mode, notes=(note,))
+        return Exchange(broker.name, broker.mode, notes=(*broker.notes, note))
     tried = ours.versions.highest
-    opening = Exchange(broker.name, broker.mode, tried, header_of(ours.request, tried), answer=tried, used=tried)
+    tried_header = header_of(ours.request, tried)
+    opening = Exchange(broker.name, broker.mode, tried, tried_header, answer=tried, used=tried, notes=broker.notes)
     if tried not in theirs.versions:
         known_header = header_of(theirs.request, theirs.request.valid.highest)
-        if header_of(ours.request, tried) >= HEADER_WITH_ID > known_header:
+        if tried_header >= HEADER_WITH_ID > known_header:
             note = f"the broker closes the connection: it takes the header of version {tried} for header {known_header}"
-            return replace(opening, answer=None, used=None, notes=(note,))
+            return replace(opening, answer=None, used=None, notes=(*broker.notes, note))
         opening = _fallback(opening, ours, theirs)
     used = opening.used
     if used is None:
@@ -323,7 +222,7 @@ def _fallback(opening: Exchange, ours: Offer, theirs: Offer) -> Exchange:
     Since KIP-511 ("Broker", "ApiVersions Request/Response Handling") the broker answers with its range of ApiVersions.
     A client that reads the range continues with the highest version of both, any other with version 0.
     """
-    common, notes = ours.versions & theirs.versions, []
+    common, notes = ours.versions & theirs.versions, [*opening.notes]
     supported = str(theirs.versions) if theirs.names_software else ""
     if not supported or not ours.names_software:
         side = "client" if supported else "broker"
@@ -350,16 +249,19 @@ def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreem
     except ApiVersions and SaslHandshake (KIP-1313, "Client Instance ID").
     """
     ours, theirs = client.offers.get(api_key), broker.rpcs.get(api_key)
-    if theirs is None:
-        return Agreement(broker.name, None, status="client-only")
-    if not theirs.versions:
-        return _agreement_if_not_offered(api_key, ours, theirs, broker.name)
-    offered = str(theirs.versions)
+    offered_versions = NONE
+    if theirs:
+        is_between_nodes = client.is_between_nodes(api_key) or broker.is_between_nodes(api_key)
+        offered_versions = theirs.versions or (theirs.versions_between_nodes if is_between_nodes else NONE)
+    if theirs is None or not offered_versions:
+        return Agreement(broker.name, None, status="not-offered")
+    offered = str(offered_versions)
     if ours is None:
-        return Agreement(broker.name, offered, status="broker-only")
+        is_unstable = api_key in client.rpcs and client.rpcs[api_key].request.unstable
+        return Agreement(broker.name, offered, status="unstable" if is_unstable else "broker-only")
     if opening.is_closed:
         return Agreement(broker.name, offered, status="no-connection")
-    common = ours.versions & theirs.versions
+    common = ours.versions & offered_versions
     version = opening.used if api_key == API_VERSIONS else common.highest
     if not common or version is None:
         return Agreement(broker.name, offered, status="no-common-version")
@@ -379,31 +281,30 @@ def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreem
         status = "header-differs"
     elif status == "agreed" and must_have_id and request_header < HEADER_WITH_ID:
         status = "refused"
+    elif status == "agreed" and ours.fixed - offered_versions:
+        status = "fixed-version"
     is_deprecated = version in ours.request.deprecated | theirs.request.deprecated
     return Agreement(broker.name, offered, version, request_header, response_header, status, is_deprecated, differing)
 
 
-def _agreement_if_not_offered(api_key: int, ours: Offer | None, theirs: Offer, broker: str) -> Agreement:
-    """The agreement on an RPC that a broker does not offer to clients; if nodes use it, its bytes must be equal."""
-    if ours and is_between_nodes(api_key, ours.name):
-        differing = (ours.versions & theirs.versions_between_nodes) - ours.versions_with_same_bytes(theirs)
-        if differing:
-            return Agreement(broker, None, status="layout-differs", differing=str(differing))
-    return Agreement(broker, None, status="not-offered")
+def _rpc_row(api_key: int, clients: Sequence[Side], brokers: Sequence[Side], exchanges: Sequence[Exchange]) -> RpcRow:
+    """What a client and all its brokers agree on (KIP-35, the state that the client builds).
 
-
-def _rpc_row(api_key: int, client: Side, brokers: Sequence[Side], exchanges: Sequence[Exchange]) -> RpcRow:
-    """What a client and all its brokers agree on (KIP-35, the state that the client builds)."""
-    agreements = [agree(api_key, client, broker, opening) for broker, opening in zip(brokers, exchanges, strict=True)]
-    ours = client.offers.get(api_key)
+    `clients` are the client as it is for each broker: with the same versions, and with layouts that may differ.
+    """
+    connections = list(zip(clients, brokers, exchanges, strict=True))
+    agreements = [agree(api_key, client, broker, opening) for client, broker, opening in connections]
+    ours = clients[0].offers.get(api_key)
     broker_offers = [broker.offers[api_key] for broker in brokers if api_key in broker.offers]
     any_offer = ours or broker_offers[0]
+    between_nodes = any(side.is_between_nodes(api_key) for side in (*clients, *brokers))
 
     usable: VersionRange | None = None  # None where a side lacks the RPC, empty where no version works with all
-    if ours and len(broker_offers) == len(brokers):
+    if ours and all(agreement.versions is not None for agreement in agreements):
         usable = ours.versions
-        for theirs, opening in zip(broker_offers, exchanges, strict=True):
-            usable = NONE if opening.is_closed else usable & ours.versions_with_same_bytes(theirs)
+        for client, broker, opening in connections:
+            same_bytes = client.offers[api_key].versions_with_same_bytes(broker.rpcs[api_key])
+            usable = NONE if opening.is_closed else usable & same_bytes
     chosen: int | None = None
     if usable and api_key == API_VERSIONS:  # each connection uses the version of its exchange: the lowest of them
         chosen = min((agreement.chosen for agreement in agreements if agreement.chosen is not None), default=None)
@@ -412,7 +313,7 @@ def _rpc_row(api_key: int, client: Side, brokers: Sequence[Side], exchanges: Seq
     request_header, response_header = (None, None) if chosen is None else any_offer.headers(chosen)
 
     status = _status_with_all(agreements, usable)
-    notes = _notes(status, ours, [broker.rpcs.get(api_key) for broker in brokers], agreements) if ours else ()
+    notes = _notes(api_key, status, clients[0], brokers, agreements)
     return RpcRow(
         name=any_offer.name,
         api_key=api_key,
@@ -426,7 +327,7 @@ def _rpc_row(api_key: int, client: Side, brokers: Sequence[Side], exchanges: Seq
         deprecated=any(agreement.deprecated for agreement in agreements),
         message="; ".join(notes),
         brokers=tuple(agreements),
-        between_nodes=is_between_nodes(api_key, any_offer.name),
+        between_nodes=between_nodes,
     )
 
 
@@ -439,51 +340,83 @@ def _status_with_all(agreements: Sequence[Agreement], usable: VersionRange | Non
     statuses = {agreement.status for agreement in agreements}
     if usable is not None and not usable and statuses.isdisjoint({"layout-differs", "no-connection"}):
         return "no-common-version"
-    for status in (*TROUBLE, "broker-only"):
+    for status in (*TROUBLE, "unstable", "broker-only"):
         if status in statuses:
             return status
-    if statuses <= {"client-only", "not-offered"}:
-        return "not-offered" if "not-offered" in statuses else "client-only"
-    return "agreed" if statuses == {"agreed"} else "not-everywhere"
+    if len(statuses) == 1:
+        return statuses.pop()
+    return "not-everywhere"
 
 
 def _notes(
-    status: Outcome, ours: Offer, broker_offers: Sequence[Offer | None], agreements: Sequence[Agreement]
+    api_key: int, status: Outcome, client: Side, brokers: Sequence[Side], agreements: Sequence[Agreement]
 ) -> Iterator[str]:
-    """What the client's user has to know of an RPC with this status; offers and agreements are broker by broker."""
+    """What the client's user has to know of an RPC with this status; brokers and agreements are in the same order."""
+    ours = client.offers.get(api_key)
+    if ours is None:
+        if status == "unstable":
+            yield f"the client has it in the unstable version {client.rpcs[api_key].request.valid.highest} only"
+        return
     if status == "no-connection":
         for agreement in agreements:
             if agreement.status == status:
-                yield f"{agreement.broker} closes the connection, as it cannot read the header of ApiVersions"
+                yield f"{_title(agreement.broker)} closes the connection, as it cannot read the header of ApiVersions"
     if status == "no-common-version":
-        ranges = ", ".join(f"{agreement.broker} {agreement.versions or 'none'}" for agreement in agreements)
+        ranges = ", ".join(f"{_title(agreement.broker)} {agreement.versions or 'none'}" for agreement in agreements)
         yield f"the client has {ours.versions}, {ranges}: no version in common"
     if status == "not-everywhere":
-        yield f"not offered by {', '.join(agreement.broker for agreement in agreements if agreement.chosen is None)}"
-    for agreement, theirs in zip(agreements, broker_offers, strict=True):
-        if theirs and agreement.differing:
-            yield _differing_bytes(ours, theirs, agreement)
-        version = agreement.chosen
-        if theirs is None or version is None or agreement.status != status:
-            continue
-        if status == "header-differs":
-            own_headers = "{}, {}".format(*ours.headers(version))
-            broker_headers = "{}, {}".format(*theirs.headers(version))
-            yield f"version {version}: headers {own_headers} for the client, {broker_headers} for {agreement.broker}"
-        if status == "refused":
-            yield (
-                f"{agreement.broker} answers version {version} with 42 (INVALID_REQUEST, not retriable): it has "
-                f"request header {agreement.request_header}, and the connection began with header 3"
-            )
+        names = [_title(agreement.broker) for agreement in agreements if agreement.chosen is None]
+        yield f"not offered by {', '.join(names)}"
+    for broker, agreement in zip(brokers, agreements, strict=True):
+        if theirs := broker.rpcs.get(api_key):
+            yield from _broker_notes(status, ours, theirs, broker, agreement)
+
+
+def _broker_notes(status: Outcome, ours: Offer, theirs: Offer, broker: Side, agreement: Agreement) -> Iterator[str]:
+    """The notes on one broker that has an RPC; `status` is that with all brokers."""
+    name, version = _title(broker.name), agreement.chosen
+    if agreement.differing:
+        yield _differing_bytes(ours, theirs, agreement)
+    if agreement.versions is None:
+        reason = f"does not serve it in {TITLES[broker.mode]} mode"
+        yield f"{name} {'has only an unstable version' if theirs.request.unstable else reason}"
+    elif not theirs.is_from_table and TELEMETRY.get(theirs.name) == theirs.request.api_key:
+        yield f"{name} offers it only if a metrics reporter of it takes client telemetry (KIP-714)"
+    elif theirs.lists_more and ours.versions.lowest < PRODUCE_LOWEST:
+        yield f"{name} lists versions 0-{PRODUCE_LOWEST - 1} too, and refuses them (KAFKA-18659)"
+    if version is None or agreement.status != status:
+        return
+    if status == "header-differs":
+        own_headers = "{}, {}".format(*ours.headers(version))
+        broker_headers = "{}, {}".format(*theirs.headers(version))
+        yield f"version {version}: headers {own_headers} for the client, {broker_headers} for {name}"
+    if status == "refused":
+        yield (
+            f"{name} answers version {version} with 42 (INVALID_REQUEST, not retriable): it has "
+            f"request header {agreement.request_header}, and the connection began with header 3"
+        )
+    if status == "fixed-version":
+        missing_versions = ours.fixed - theirs.versions
+        yield f"the client sends {_versions(missing_versions)} without asking, {name} offers {theirs.versions}"
+
+
+def _title(name: str) -> str:
+    """What a side is called in a sentence: a revision without its colon."""
+    return name.removesuffix(":")
+
+
+def _versions(versions: VersionRange) -> str:
+    """Versions in words: `version 3`, `versions 0-2`."""
+    return f"version {versions}" if versions.lowest == versions.highest else f"versions {versions}"
 
 
 def _differing_bytes(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
     """The note on versions that both have in other bytes, with the highest one that is safe to use."""
     if not are_related(ours.request, theirs.request):
         api_key = ours.request.api_key
-        return f"API key {api_key} is {ours.name} for the client and {theirs.name} for {agreement.broker}"
-    is_single = agreement.differing.isdecimal()
-    versions = f"version {agreement.differing} is" if is_single else f"versions {agreement.differing} are"
+        return f"API key {api_key} is {ours.name} for the client and {theirs.name} for {_title(agreement.broker)}"
+    differing_versions = VersionRange.of_text(agreement.differing)
+    verb = "is" if differing_versions.lowest == differing_versions.highest else "are"
     common = ours.versions_with_same_bytes(theirs)
     safe = f"; the last safe version is {common.highest}" if common else ", and no version is safe"
-    return f"{versions} encoded differently by {agreement.broker}{safe}"
+    return f"{_versions(differing_versions)} {verb} encoded differently by {_title(agreement.broker)}{safe}"

@@ -1,6 +1,7 @@
 """Who sends an RPC, and in which mode of a cluster a broker serves it.
 
-Where a set declares listeners, they decide: `zkBroker` in ZooKeeper mode, `broker` (and `controller`) in KRaft mode.
+Where a set declares listeners, they decide: `zkBroker` in ZooKeeper mode, `broker` (and `controller`) in KRaft mode;
+`controller` alone is for nodes.
 The rest is in the tables here, the only place for knowledge that is in no definition. Their source is the code of
 Apache Kafka up to 4.1: the enumeration ApiKeys (which RPCs are cluster actions; in 2.7 also which are not enabled
 yet), the listeners of later releases, and the comments of the requests.
@@ -11,15 +12,21 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from kiplint.model.message import Message
-from kiplint.model.schemas import SchemaSet
-from kiplint.versions import NONE, VersionRange
+from kiplint.model.schemas import SchemaSet, partner
+from kiplint.versions import ALL, NONE, VersionRange
 
 Mode = Literal["zookeeper", "kraft"]
 TITLES: Final[dict[Mode, str]] = {"zookeeper": "ZooKeeper", "kraft": "KRaft"}
 
+PRODUCE: Final = 0
+PRODUCE_LOWEST: Final = 3
+"""The lowest version of Produce that a broker takes since 4.0. It still lists 0-2, for clients that test for them
+(KAFKA-18659): a comment of the request says so, and no property."""
 UPDATE_METADATA: Final = 6
 ADD_PARTITIONS_TO_TXN: Final = 24
 DESCRIBE_QUORUM: Final = 55
+TELEMETRY: Final = {"GetTelemetrySubscriptions": 71, "PushTelemetry": 72}
+"""The API keys of the RPCs that a broker offers only if a metrics reporter of it takes client telemetry (KIP-714)."""
 
 RAFT_QUORUM: Final = {"Vote": 52, "BeginQuorumEpoch": 53, "EndQuorumEpoch": 54, "DescribeQuorum": 55}
 """The API keys of the RPCs of the Raft quorum (KIP-595), which 2.7 defines and does not enable. 2.8, the first release
@@ -41,33 +48,52 @@ four that only nodes send although they are not cluster actions: FetchSnapshot (
 """
 
 
-def is_between_nodes(api_key: int, name: str) -> bool:
-    """Whether brokers and controllers send an RPC to each other, and no client does."""
-    return BETWEEN_NODES.get(name) == api_key
+def is_between_nodes(request: Message) -> bool:
+    """Whether brokers and controllers send an RPC to each other, and no client does: by its request."""
+    if BETWEEN_NODES.get(request.base_name) == request.api_key:
+        return True
+    return request.declares_listeners and not _listens(request, "zkBroker", "broker")
 
 
-def versions_between_nodes(api_key: int, name: str, versions: VersionRange) -> VersionRange:
-    """Those of an RPC's `versions` that brokers use among themselves, and no client may use.
+def versions_between_nodes(request: Message) -> VersionRange:
+    """The versions of an RPC that brokers and controllers use among themselves, and no client sends.
 
-    Only AddPartitionsToTxn has some: a broker verifies a transaction with version 4 and above (KIP-890, and the
-    request's own comment).
+    Of the RPCs that clients send only AddPartitionsToTxn has some: a broker verifies a transaction with version 4 and
+    above (KIP-890, and the request's own comment).
     """
-    verifies_transactions = api_key == ADD_PARTITIONS_TO_TXN and name == "AddPartitionsToTxn"
-    return versions & VersionRange.of(4) if verifies_transactions else NONE
+    if is_between_nodes(request):
+        return ALL
+    verifies_transactions = request.api_key == ADD_PARTITIONS_TO_TXN and request.base_name == "AddPartitionsToTxn"
+    return VersionRange.of(4) if verifies_transactions else NONE
+
+
+def versions_for_clients(message: Message) -> VersionRange:
+    """The valid versions of a request that clients send, or of a response that they read; none of any other message."""
+    if not message.is_rpc:
+        return NONE
+    request = partner(message) if message.type == "response" else message
+    return message.valid - versions_between_nodes(request or message)
+
+
+def modes(schemas: SchemaSet) -> tuple[Mode, ...]:
+    """The modes in which brokers of a set can run. Without listeners (before 2.8) that is KRaft only if the set has no
+    UpdateMetadata."""
+    requests = [rpc.request for rpc in schemas.rpcs if not rpc.is_coordinator and rpc.common and rpc.request]
+    if not schemas.declares_listeners:
+        return ("zookeeper",) if any(request.api_key == UPDATE_METADATA for request in requests) else ("kraft",)
+    can_run_kraft = any(_listens(request, "broker", "controller") for request in requests)
+    with_zookeeper: tuple[Mode, ...] = ("zookeeper",) if schemas.has_zookeeper else ()
+    return (*with_zookeeper, "kraft") if can_run_kraft or not with_zookeeper else with_zookeeper
 
 
 def default_mode(schemas: SchemaSet) -> Mode:
     """The usual mode of the brokers of a set: KRaft, except of releases up to 3.2 that can run in ZooKeeper mode.
 
-    KRaft is for production from 3.3 on (KIP-833), the release that added DescribeQuorum 1 (KIP-836). Without listeners
-    (before 2.8) the mode is ZooKeeper where UpdateMetadata has valid versions.
+    KRaft is for production from 3.3 on (KIP-833), the release that added DescribeQuorum 1 (KIP-836).
     """
-    rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator and rpc.common]
-    if not schemas.declares_listeners:
-        return "zookeeper" if any(rpc.api_key == UPDATE_METADATA for rpc in rpcs) else "kraft"
-    can_run_kraft = any(rpc.request and _listens(rpc.request, "broker", "controller") for rpc in rpcs)
-    is_before_3_3 = any(rpc.api_key == DESCRIBE_QUORUM and rpc.common.highest == 0 for rpc in rpcs)
-    return "zookeeper" if schemas.has_zookeeper and (is_before_3_3 or not can_run_kraft) else "kraft"
+    possible_modes = modes(schemas)
+    is_before_3_3 = any(rpc.api_key == DESCRIBE_QUORUM and rpc.common.highest == 0 for rpc in schemas.rpcs)
+    return possible_modes[0] if is_before_3_3 else possible_modes[-1]
 
 
 def is_served(request: Message, mode: Mode) -> bool:
@@ -78,6 +104,11 @@ def is_served(request: Message, mode: Mode) -> bool:
     if not request.declares_listeners:
         return mode == "kraft" or RAFT_QUORUM.get(request.base_name) != request.api_key
     return _listens(request, "zkBroker" if mode == "zookeeper" else "broker")
+
+
+def is_served_by_controllers(request: Message, mode: Mode) -> bool:
+    """Whether the controllers of a request's own release serve it in a mode. ZooKeeper mode has none but brokers."""
+    return mode == "kraft" and _listens(request, "controller")
 
 
 def _listens(request: Message, *listeners: str) -> bool:

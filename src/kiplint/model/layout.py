@@ -196,24 +196,10 @@ class Encoding(NamedTuple):
     sections: tuple[Mapping[int, Encoding], ...]
     """For each tag section, in the order of the bytes: the encoding of each tag."""
 
-    def agrees_with(self, other: Encoding) -> bool:
-        """Whether each side reads what the other writes. A tag that only one side has is skipped (KIP-482)."""
-        return self.tokens == other.tokens and all(
-            ours[tag].agrees_with(theirs[tag])
-            for ours, theirs in zip(self.sections, other.sections, strict=True)
-            for tag in ours.keys() & theirs.keys()
-        )
-
 
 def wire_ranges(message: Message) -> list[VersionRange]:
     """The ranges of versions on whose bounds the bytes or the header of a message may change."""
     return [*_layout_ranges(message), *(entry.versions for entry in message.header_ranges)]
-
-
-def wire_forms(message: Message) -> Iterator[tuple[VersionRange, Encoding]]:
-    """The encoding of each range of valid versions on which nothing changes, lowest first."""
-    for versions in uniform_parts(wire_ranges(message), message.valid):
-        yield versions, encoding(layout(message, versions.lowest))
 
 
 def encoding(body: Layout) -> Encoding:

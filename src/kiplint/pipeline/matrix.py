@@ -12,8 +12,8 @@ from msgspec.structs import asdict
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from kiplint.compat.negotiation import Exchange, Offer, Side, agree, broker_side, client_side, exchange, is_trouble
-from kiplint.compat.roles import is_between_nodes
+from kiplint.compat.negotiation import Exchange, agree, exchange, is_trouble
+from kiplint.compat.sides import Offer, Side, broker_side, client_side
 from kiplint.compat.tree import make_tree
 from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.model.schemas import SchemaSet
@@ -85,15 +85,16 @@ def _content(offer: Offer | None) -> tuple[Hashable, ...] | None:
 
 def _cell(key: int, client: Side, broker: Side, opening: Exchange) -> Row:
     agreement = agree(key, client, broker, opening)
-    ours, theirs = client.offers.get(key), broker.offers.get(key)
-    common = ours.versions_with_same_bytes(theirs) if ours and theirs else NONE
-    name = (client.rpcs.get(key) or broker.rpcs[key]).name
+    ours, theirs = client.offers.get(key), broker.rpcs.get(key)
+    common = ours.versions_with_same_bytes(theirs) if ours and theirs and agreement.versions else NONE
+    between_nodes = client.is_between_nodes(key) or broker.is_between_nodes(key)
     return {
         "api_key": key,
-        "name": name,
+        "name": (client.rpcs.get(key) or broker.rpcs[key]).name,
+        "between_nodes": between_nodes,
         "lowest": common.lowest if common else None,
         "highest": common.highest if common else None,
         **asdict(agreement),
         "instance_id": (agreement.request_header or 0) >= HEADER_WITH_ID,
-        "in_trouble": is_trouble(agreement.status, between_nodes=is_between_nodes(key, name)),
+        "in_trouble": is_trouble(agreement.status, between_nodes=between_nodes),
     }

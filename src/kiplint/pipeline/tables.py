@@ -152,6 +152,7 @@ TABLES: Final = {
         rules_id STRING NOT NULL COMMENT 'the version of kiplint',
         api_key INT COMMENT 'the API key; null where neither side has an RPC',
         name STRING COMMENT 'the name of the RPC in the client; in the broker where the client has none',
+        between_nodes BOOLEAN COMMENT 'whether only brokers and controllers send it, to each other',
         lowest INT COMMENT 'the lowest version in common',
         highest INT COMMENT 'the highest version in common',
         chosen INT COMMENT 'the version that is used',

@@ -19,6 +19,8 @@ IN_FLUX = "This message may change incompatibly."
 RELEASE = re.compile(r"[0-9]+\.[0-9]+(\.[0-9]+)?")
 """How releases are named: `4.1`, which is the newest patch release, or `4.1.0`."""
 
+REQUEST = "Request.json"
+
 
 class BuiltInDefinition(msgspec.Struct, frozen=True):
     """A definition, the releases that have it, and its path in Kafka's repository."""
@@ -71,6 +73,17 @@ def release_tree(release: str) -> FileTree:
     """The definitions of a built-in release, in the directories of Kafka's repository."""
     definitions = {item.path: item for item in built_in().definitions if release in item.releases}
     return FileTree(title(release), f"{release}:", "", by_folder(definitions), read=_definition)
+
+
+def api_keys() -> dict[str, int]:
+    """The API keys of the RPCs of all releases by their names, without `Request`; some have had two names."""
+    paths = (item for item in built_in().definitions if item.path.endswith(REQUEST))
+    requests = {item.path.rpartition("/")[2].removesuffix(REQUEST): item.facts for item in paths}
+    return {name: msgspec.json.decode(facts, type=_Request).api_key for name, facts in requests.items()}
+
+
+class _Request(msgspec.Struct, rename="camel"):
+    api_key: int
 
 
 def _definition(definition: BuiltInDefinition) -> bytes:

@@ -20,7 +20,7 @@ FROM pairs GROUP BY source, client_position, client, pairs.names ORDER BY source
 """
 CELLS = """
 SELECT source, api_key, name, lowest, highest, chosen, request_header, response_header, status, differing
-FROM release_matrix WHERE client = $1 AND broker = $2 ORDER BY source, api_key
+FROM release_matrix WHERE client = $1 AND broker = $2 AND between_nodes = $3 ORDER BY source, api_key
 """
 EPILOG = """\b
 Examples:
@@ -37,7 +37,8 @@ def command(
     """Show which releases interoperate as client and broker, or which version of each RPC a pair uses.
 
     Shows what `kiplint negotiate` reports for two sets (KIP-35, KIP-511, KIP-1313), for every pair of releases. Without
-    a pair, lists the RPCs that a client and a broker both have but cannot use.
+    a pair, lists the RPCs that a client and a broker both have but cannot use. The RPCs between nodes of a pair have
+    a table of their own.
     """
     if client and not broker:
         raise UsageError(f"give a client and a broker release, or neither: there is only {client}")
@@ -49,5 +50,6 @@ def command(
     for release in (client, broker):
         if release not in names:
             raise UsageError(f"the lake has no release {release}{did_you_mean(release, names, numbered=False)}")
-    titles = {"rpcs": f"{client} as client, {broker} as broker"}
-    return present(output_format, {"rpcs": answers.rows(CELLS, [client, broker])}, titles)
+    titles = {"rpcs": f"{client} as client, {broker} as broker", "between_nodes": "Between nodes"}
+    tables = {name: answers.rows(CELLS, [client, broker, name == "between_nodes"]) for name in titles}
+    return present(output_format, tables, titles)
