@@ -11,6 +11,7 @@ from conftest import ROOT
 from kiplint import diff, show
 from kiplint.compat.released import releases_of
 from kiplint.engine.config import configure
+from sources.support import git, make_repository
 from tools import definition, field, kiplint
 
 TITLES = "Apache Kafka 4.4.0 (built in) compared with Apache Kafka 4.3.1 (built in): "
@@ -113,6 +114,22 @@ def test_the_word_for_all_releases(elsewhere: Path) -> None:
     releases = releases_of(configure(), "4.0", ["built-in"])
     assert releases is not None
     assert (len(releases.names), releases.names[0], releases.names[-1]) == (60, "4.4.0", "2.2.0")
+
+
+@pytest.mark.parametrize("place", ["metadata/src/main/resources/common/metadata", "schemas"])
+def test_a_review_of_changes_since_a_release(elsewhere: Path, corpus: Path, place: str) -> None:
+    """In a fork without tags, in Kafka's directories or in others; a revision of that name comes first."""
+    trunk = corpus / "kafka-trunk-2026-08" / "metadata"
+    files = {f"{place}/{file.name}": file.read_bytes() for file in trunk.glob("*.json")}
+    record = files[f"{place}/TopicRecord.json"]
+    files[f"{place}/TopicRecord.json"] = record.replace(b'"type": "uuid"', b'"type": "string"')
+    work = make_repository(elsewhere / "work", files)
+    result = kiplint("review", "--base", "4.4", "--output-format", "json", cwd=work)
+    breaks = [entry["message"] for entry in json.loads(result.out)["findings"] if entry["breaks"] == "storage"]
+    assert (result.code, breaks) == (1, ["TopicRecord 0, TopicId: TopicId changed from uuid to string"])
+    assert "changes are compared with Apache Kafka 4.4.0 (built in); its findings are not" in result.err
+    git(work, "tag", "4.4")
+    assert json.loads(kiplint("review", "--base", "4.4", "--output-format", "json", cwd=work).out)["base"] == "4.4"
 
 
 def test_a_kip_beside_a_release(elsewhere: Path) -> None:

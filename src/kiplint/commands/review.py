@@ -30,6 +30,7 @@ from kiplint.cli.output import report
 from kiplint.compat.acceptance import SUPPRESSION_ADDED, added_entries, added_suppressions
 from kiplint.compat.base import (
     CONFIGURATION_CHANGED,
+    Base,
     RevisionFiles,
     changed_configuration,
     find_base,
@@ -43,7 +44,7 @@ from kiplint.compat.diff import Diff, breaks_of, compare
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, in_words, rollout_of_trees, rollout_rules
 from kiplint.compat.rollout_report import RolloutDocument, findings_of, rollout_document
-from kiplint.compat.tree import Tree, load, load_base, make_tree, unparsable_files
+from kiplint.compat.tree import Tree, counterpart_of, load, load_base, load_release, make_tree, unparsable_files
 from kiplint.engine.config import Acceptance, Configuration, Configurations, FailOn, RuleOptions, StrPath, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
@@ -56,6 +57,7 @@ from kiplint.render.markdown import inline, write_accepted_table, write_table, w
 from kiplint.render.report import FindingsSummary, Report, Status, Verdict, at_least
 from kiplint.render.table import fold, title, width_of
 from kiplint.render.text import excerpt, split_for_excerpts, write_accepted, write_finding_rows, write_fix_hints
+from kiplint.sources.built_in import title as title_of_release
 from kiplint.sources.repository import HERE
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.files import DISK
@@ -286,9 +288,9 @@ def run(options: ReviewOptions) -> ReviewResult:
     check = check_sets(check_options, configurations, strict=True, merged=merged)
     released = [os.fspath(name) for name in options.released]
     accept = head_configuration.config.accept  # entries count as their author wrote them; all else is the base's
-    comparison = _compare(names, revision, released, configurations, accept)  # after the fixes
+    comparison = _compare(names, found_base, released, configurations, accept)  # after the fixes
     for commit in merged:
-        comparison = _of_merge(comparison, _compare(names, commit, released, configurations, accept))
+        comparison = _of_merge(comparison, _compare(names, Base(commit), released, configurations, accept))
     rows = _rollout(comparison, configuration, options.rollout)
     paths = [*names, *comparison.new_sources]
     findings_by_origin: dict[Origin, Iterable[Finding]] = {
@@ -320,7 +322,7 @@ def run(options: ReviewOptions) -> ReviewResult:
         older=check.older,
         additions=comparison.additions,
         accepted=tuple(comparison.accepted),
-        base=revision,
+        base=title_of_release(found_base.release) if found_base.release else revision,
         released=comparison.releases.names if comparison.releases else (),
         rollout=rows,
     )
@@ -396,33 +398,36 @@ class Comparison(NamedTuple):
 
 def _compare(
     names: Iterable[str],
-    revision: str,
+    base: Base,
     released: Sequence[str],
     configurations: Configurations,
     accept: Sequence[Acceptance],
 ) -> Comparison:
-    """Compare each path with the same path in the revision, by its configuration; without a revision, nothing."""
-    if not revision:
+    """Compare each path with the same path in the base, by its configuration; without a base, nothing."""
+    revision = base.revision
+    if not revision and not base.release:
         return Comparison()
-    releases = releases_of(configurations.main, f"{revision}:", released)
+    releases = releases_of(configurations.main, f"{revision}:" if revision else base.release, released)
     trees: list[tuple[Tree, Tree]] = []
     old_sources: dict[str, bytes] = {}
     new_sources: dict[str, bytes] = {}
     diffs: list[Diff] = []
-    notes = [*releases_note(releases, f"{revision}:")]
+    notes = [*releases_note(releases, f"{revision}:")] if revision else []
     for name in names:
-        old_name = path_in_revision(name, revision)
-        if not old_name:
-            notes.append(f"{name} is not in {revision}, so there is nothing to compare it with")
-            continue
-        try:
-            before = load_base(old_name, HERE, configurations.keeps)
-        except NothingThereError:  # the base has no definition in this path
-            continue
         try:
             after = load(name, HERE, configurations.keeps)
         except NothingThereError:  # all its definitions are gone
             after = make_tree(name, ())
+        old_name = path_in_revision(name, revision) if revision else ""
+        if revision and not old_name:
+            notes.append(f"{name} is not in {revision}, so there is nothing to compare it with")
+            continue
+        try:
+            before = load_base(old_name, HERE, configurations.keeps) if old_name else load_release(base.release)
+        except NothingThereError:  # the base has no definition in this path
+            continue
+        if base.release:
+            before = counterpart_of(before, after, os.path.relpath(os.path.realpath(name), HERE.top or os.curdir))
         notes += [f"warning: {path} cannot be read, so it is not compared" for path in unparsable_files(before)]
         trees.append((before, after))
         rules = configurations.of(name if os.path.isdir(name) else os.path.dirname(name)).rules()

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from kiplint.compat.acceptance import SUPPRESSION_ADDED
 from kiplint.compat.since import places_in
 from kiplint.engine.config import FILES, Config, configure, read_config
 from kiplint.engine.errors import UsageError
@@ -19,6 +20,7 @@ from kiplint.engine.finding import Finding, Location, Violation
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.run import finding_about_file
 from kiplint.limits import BASELINE_BYTES, TEXT_BYTES
+from kiplint.sources.built_in import find_release, title
 from kiplint.sources.disk import show_path
 from kiplint.sources.repository import HERE, LINK, SUBMODULE, Repository, TreeEntry
 from kiplint.sources.schema_files import SourceError
@@ -47,8 +49,8 @@ CONFIGURATION_CHANGED: Final = Rule(
 
 
 def all_rules() -> list[Rule]:
-    """All rules: those of the shipped and the configuration's packs, and the one that `review` alone reports."""
-    return [*configure().all_rules(), CONFIGURATION_CHANGED]
+    """All rules: those of the shipped and the configuration's packs, and those that `review` alone reports."""
+    return [*configure().all_rules(), CONFIGURATION_CHANGED, SUPPRESSION_ADDED]
 
 
 class Base(NamedTuple):
@@ -60,6 +62,8 @@ class Base(NamedTuple):
     """Why it is this one, such as `compared with 1a2b3c4, the only commit`; empty where the user has named it."""
     merged: tuple[str, ...] = ()
     """The commits that a merge brings in: what one of them has is not of the change."""
+    release: str = ""
+    """The built-in release that the changes are compared with, where that is the base; then there is no revision."""
 
 
 def find_base(base: str | None = None, repository: Repository = HERE) -> Base:
@@ -70,6 +74,10 @@ def find_base(base: str | None = None, repository: Repository = HERE) -> Base:
     """
     if base == "none":
         return Base("")
+    release = find_release(base) if base else ""
+    if release and not (repository.top and repository.is_revision(base or "")):
+        text = "its findings are not, because a built-in release has no texts"
+        return Base("", f"changes are compared with {title(release)}; {text}", release=release)
     if not repository.top:
         raise UsageError(f"the working directory is not in a git repository, so there is no base{NAME_BASE}")
     if base not in (None, HOOK, "HEAD"):

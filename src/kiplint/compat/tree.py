@@ -147,6 +147,24 @@ def load_release(release: str, keep: Callable[[str], bool] = lambda path: True) 
     return make_tree(release, directories)
 
 
+def counterpart_of(release: Tree, head: Tree, path: str) -> Tree:
+    """The sets of a built-in release that a tree has too: those in the same directories of Kafka's repository.
+
+    `path` is that of the tree in its repository. A tree with a single set elsewhere is compared with the set of the
+    release that has most of its messages.
+    """
+    prefix = "" if path == os.curdir else f"{path.replace(os.sep, '/')}/"
+    folders = {folder: f"{prefix}{folder}".rstrip("/") for folder in head.sets}
+    sets = {folder: release.sets[name] for folder, name in folders.items() if name in release.sets}
+    if not sets and len(head.sets) == 1:
+        names = {message.name for message in head.messages}
+        sets = dict.fromkeys(
+            head.sets, max(release.sets.values(), key=lambda schemas: len(names & schemas.by_name.keys()))
+        )
+    sources = {item.file: item.data for schemas in sets.values() for item in schemas.definitions}
+    return Tree(release.name, sets, sources)
+
+
 def load_base(source: StrPath, repository: Repository = HERE, keep: Callable[[str], bool] = lambda path: True) -> Tree:
     """The tree of a base: empty for a whole revision without definitions, and before the first commit."""
     name = os.fspath(source)
