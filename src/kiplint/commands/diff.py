@@ -30,7 +30,7 @@ from kiplint.compat.change import ChangeFinding, MessagePair
 from kiplint.compat.classify import BREAKS, GRAVE, breaks_in_words
 from kiplint.compat.diff import Role, breaks_of, compare, single_file_of
 from kiplint.compat.released import releases_note, releases_of
-from kiplint.compat.tree import load, load_base, require_counterparts
+from kiplint.compat.tree import load, load_base, require_counterparts, sets_of_clients
 from kiplint.engine.config import RuleOptions, StrPath, configure
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.render.changes import write_change_table, write_changes
@@ -74,8 +74,8 @@ def command(
         Role | None,
         typer.Option(
             "--for",
-            help="Report only what affects clients (the RPCs that brokers serve to them), brokers and proxies (all "
-            "RPCs), or operators who store records.",
+            help="Report only what affects clients (what they send and read), brokers and proxies (all RPCs), or "
+            "operators who store records.",
         ),
     ] = None,
     released: ReleasedOption = None,
@@ -216,6 +216,8 @@ def run(options: DiffOptions) -> DiffResult:
     rules, keeps = configuration.rules(), configuration.keeps
     before = load_base(old_name, git, keeps)
     after, *older = (load(name, git, keeps) for name in (new_name, *older_names))
+    if options.role == "client":
+        before, after, *older = map(sets_of_clients, (before, after, *older))
     if not single_file_of(before, after):
         require_counterparts(before, after)
 

@@ -6,20 +6,24 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from kiplint.compat.acceptance import accept_changes
 from kiplint.compat.change import Change, ChangeFinding, MessagePair
 from kiplint.compat.classify import BREAKS, classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.released import Releases
+from kiplint.compat.roles import FILES_OF_NODES, versions_for_clients
 from kiplint.compat.tree import TooLargeError, Tree, unparsable_files
 from kiplint.engine.config import Acceptance
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.model.message import Message
-from kiplint.model.schemas import partner
+from kiplint.model.notes import sentences_on
 from kiplint.sources.disk import STDIN
 from kiplint.text.words import comma_parts, did_you_mean
+from kiplint.versions import NONE
 
 Role = Literal["client", "broker", "storage"]
 """Whom a change matters to."""
@@ -73,19 +77,19 @@ def compare(
     ids_in_file = {id(message) for message in single_file.messages} if single_file else set()
 
     def is_reported(change: Change) -> bool:
-        """Whether a change is about a message of the role, of the single file if there is one, and of the globs."""
+        """Whether a change is about a message of the single file if there is one, and of the globs."""
         messages = [message for message in change.messages if message]
-        if role and not any(_concerns(message, role) for message in messages):
-            return False
         if single_file and not any(id(message) in ids_in_file for message in messages):
             return False
         return any(map(is_selected, messages))
 
     too_large: list[TooLargeError] = []
-    changes = filter(is_reported, compare_trees(before, after, older, releases, too_large))  # adds to `too_large`
+    changes = list(filter(is_reported, compare_trees(before, after, older, releases, too_large)))  # also `too_large`
+    if role:
+        changes = [part for part in (_part_for(role, change) for change in changes) if part]
     # The base comes last, so that its file replaces those of older sets with the same path.
     old_sources = {path: data for tree in reversed([before, *older]) for path, data in tree.sources.items()}
-    classified_changes = classify(list(changes), rules, old_sources, after.sources)
+    classified_changes = classify(changes, rules, old_sources, after.sources)
     acceptance = accept_changes(classified_changes, old_sources, after.sources, rules, accept)
     # Of a part of the changes, the other entries and comments may be about the rest.
     is_whole = not (globs or role or single_file)
@@ -120,20 +124,31 @@ def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Me
     return lambda message: not globs or any(matches(message, glob) for glob in globs)
 
 
-def _concerns(message: Message, role: Role) -> bool:
-    """Whether a message matters to a role.
+def _part_for(role: Role, change: Change) -> Change | None:
+    """A change as it concerns a role; None if it does not.
 
-    Records matter to `storage`. All RPCs matter to `broker`, and those that brokers serve to clients matter to
-    `client`. Headers matter to both, and so do messages of type data in a set that has RPCs.
+    Records matter to `storage`, all RPCs to `broker`, and to `client` those that clients send, in the versions that
+    they send. Of a set with RPCs, headers matter to both, and so do messages of type data, but to `client` no files of
+    nodes.
     """
+    messages = [message for message in change.messages if message]
     if role == "storage":
-        return message.is_record
-    if not message.is_rpc:
-        return message.type == "header" or (message.type == "data" and bool(message.schemas.rpcs))
-    request = message if message.type == "request" else partner(message)
-    if role == "broker" or request is None or not request.listeners:
-        return True
-    return "broker" in request.listeners
+        return change if change.message.is_record else None
+    if not change.message.is_rpc:
+        has_rpcs = any(message.schemas.rpcs for message in messages)
+        is_files = role == "client" and change.message.name in FILES_OF_NODES
+        return change if has_rpcs and change.message.type in ("header", "data") and not is_files else None
+    if role == "broker":
+        return change
+    versions = valid = NONE
+    for message in messages:
+        versions |= versions_for_clients(message)
+        valid |= message.valid
+    part = change.versions - (valid - versions)
+    if not versions or (change.versions and not part):
+        return None
+    note = sentences_on(change.message, part) if change.note else ""
+    return change if part == change.versions else replace(change, versions=part, note=note)
 
 
 def single_file_of(before: Tree, after: Tree) -> Tree | None:

@@ -47,6 +47,13 @@ four that only nodes send although they are not cluster actions: FetchSnapshot (
 (KIP-919), AssignReplicasToDirs (KIP-858), UpdateRaftVoter (KIP-853).
 """
 
+FILES_OF_NODES: Final = {
+    "AbortedTxn", "DefaultPrincipalData", "EndTxnMarker", "KRaftVersionRecord", "LeaderChangeMessage",
+    "SnapshotFooterRecord", "SnapshotHeaderRecord", "VotersRecord",
+}  # fmt: skip
+"""The messages of type data beside the RPCs that only nodes write and read: in log files, control records and between
+each other. Clients have the others: the consumer protocol, and the type of a control record."""
+
 
 def is_between_nodes(request: Message) -> bool:
     """Whether brokers and controllers send an RPC to each other, and no client does: by its request."""

@@ -80,6 +80,18 @@ def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, by
     return Tree(name, sets, sources, tuple(unparsable))
 
 
+def sets_of_clients(tree: Tree) -> Tree:
+    """The tree without the sets that have no requests, which only nodes read; as it is where no set has any."""
+    sets = {
+        directory: schemas
+        for directory, schemas in tree.sets.items()
+        if any(not rpc.is_coordinator for rpc in schemas.rpcs)
+    }
+    definitions = {definition for schemas in sets.values() for definition in schemas.definitions}
+    unparsable = tuple(definition for definition in tree.unparsable if definition in definitions)
+    return tree._replace(sets=sets, unparsable=unparsable) if sets else tree
+
+
 def pair_sets(old: Tree, new: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
     """The sets to compare: those of the same relative directory, or of two trees with a single set these two.
 
