@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page
 import kiplint
 from hostile import hostile_sets
 from kiplint.commands.pipeline.report import write_report
+from kiplint.compat.grouping import group_changes
 from kiplint.render.formats import write
 from kiplint.text.show import printable
 
@@ -52,7 +53,9 @@ def test_a_diff(browser: Browser, tmp_path: Path) -> None:
         entries = page.locator("details")
         assert entries.count() == len({change.rpc for change in result.changes})
         messages = page.locator(".message").all_text_contents()
-        assert sorted(messages) == sorted(printable(change.message) for change in result.changes)
+        groups = group_changes(result.changes)
+        lines = [line.text for group in groups for line in group.lines if line.is_notable]
+        assert sorted(messages) == sorted(printable(text) for text in [*(group.sentence for group in groups), *lines])
         page.get_by_role("searchbox").fill("stop-commands")
         assert page.locator("details:visible").count() == 1
         page.get_by_role("searchbox").fill("")

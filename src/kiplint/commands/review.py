@@ -41,6 +41,7 @@ from kiplint.compat.causes import Entry, Origin, entries_of
 from kiplint.compat.change import ChangeFinding, Kind
 from kiplint.compat.classify import BREAKS, GRAVE, breaks_of_counts, changes_in_both
 from kiplint.compat.diff import Diff, breaks_of, compare
+from kiplint.compat.grouping import group_changes
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, in_words, rollout_of_trees, rollout_rules
 from kiplint.compat.rollout_report import RolloutDocument, findings_of, rollout_document
@@ -51,7 +52,7 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.fixes.check import CheckOptions, check_sets
 from kiplint.model.headers import HEADER_WITH_ID
-from kiplint.render.changes import ENTRY_COLUMNS, proof, write_proofs, write_rows
+from kiplint.render.changes import ENTRY_COLUMNS, in_one_line, proof, write_changes, write_proofs
 from kiplint.render.formats import Writer
 from kiplint.render.markdown import inline, write_accepted_table, write_table, write_verdict
 from kiplint.render.report import FindingsSummary, Report, Status, Verdict, at_least
@@ -489,7 +490,7 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
         out.write("".join(dict.fromkeys(proofs)) + "\n")  # changes of the same versions have the same proof
     write_finding_rows(rows, out, color=color)
     write_accepted(result, out, color=color)
-    write_rows(result.additions, out, color=color)
+    write_changes(result.additions, result.sources, out, color=color)
     if result.rollout:
         lines = fold(f"  {in_words(result.rollout, HEADER_WITH_ID)}", width)
         out.write("\n".join([title("KIP-1313", color), *lines, "\n"]))
@@ -515,12 +516,13 @@ def write_markdown(result: ReviewResult, out: TextIO) -> None:
 
     write_accepted_table(result, out)
 
-    most_additions = len(result.additions) if result.whole else MOST_ADDITIONS
-    if result.additions:
+    groups = group_changes(result.additions)
+    most_additions = len(groups) if result.whole else MOST_ADDITIONS
+    if groups:
         out.write("\nBreaks nothing:\n\n")
-    for change in result.additions[:most_additions]:
-        out.write(f"- {inline(change.message)}\n")
-    out.write(_more(len(result.additions) - most_additions, "change"))
+    for group in groups[:most_additions]:
+        out.write(f"- {inline(in_one_line(group))}\n")
+    out.write(_more(sum(len(group.changes) for group in groups[most_additions:]), "change"))
 
     if result.rollout:
         sentence = in_words(result.rollout, HEADER_WITH_ID)

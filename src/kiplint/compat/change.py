@@ -18,7 +18,7 @@ from kiplint.engine.language import register
 from kiplint.engine.rule import Breaks, Rule
 from kiplint.engine.run import located_finding
 from kiplint.model.fields import Container, Field
-from kiplint.model.layout import Layout, Slot, cached_layout, describe, layout, lines
+from kiplint.model.layout import Layout, Slot, cached_layout, describe, layout, lines, slot
 from kiplint.model.message import Message, rpc_of
 from kiplint.model.schemas import partner
 from kiplint.text.show import printable
@@ -65,6 +65,37 @@ def _comment(change: Change, side: int) -> dict[str, str]:
     """The sentences of the comments that the other side lacks."""
     text = change.now if side else change.was
     return {"comment": text} if text else {}
+
+
+def _declaration(change: Change, side: int) -> dict[str, str]:
+    """How the field is declared, in the first of the versions: what somebody needs who has to write or read it.
+
+    `before` is the field that follows it there, left out for the last one and for a tagged one; `fields` are those of
+    its structs.
+    """
+    field, version = change.fields[side], change.versions.lowest
+    if field is None:
+        return {}
+    texts = {"versions": str(field.versions), "type": field.type}
+    if version not in field.versions:  # it ended
+        return texts
+    is_flexible = version in field.message.flexible
+    if field.tag is not None and is_flexible and version in field.tagged:
+        texts |= {"tag": str(field.tag), "taggedVersions": str(field.tagged)}
+    else:
+        following_fields = field.owner.fields[field.position + 1 :]
+        names = (following.name for following in following_fields if version in following.versions - following.tagged)
+        if name := next(names, ""):
+            texts["before"] = name
+    if version in field.nullable:
+        texts["nullableVersions"] = str(field.nullable)
+    if field.has_default:
+        texts["default"] = field.default
+    if body := slot(field, version, is_flexible).body:
+        texts["fields"] = shown_layout(body)
+    if field.message.is_rpc:
+        texts["ignorable"] = str(field.ignorable).lower()
+    return texts
 
 
 def _container_layout(change: Change, side: int) -> dict[str, str]:
@@ -166,12 +197,12 @@ class Kind(Enum):
     ENTITY_TYPE_CHANGED = "entity-type-changed", _PROPERTY, "entityType"
     MAP_KEY_CHANGED = "map-key-changed", _PROPERTY, "mapKey"
     IGNORABLE_CHANGED = "ignorable-changed", _PROPERTY, "ignorable"
-    NEW_FIELD = "field-added", _ADDITION, "versions", _property, "new-field"
-    NEW_TAGGED_FIELD = "tag-added", _ADDITION, "versions", _property, "new-field"
-    FIELD_ENDED = "field-ended", _NEW_TO_CLIENTS, "versions"
+    NEW_FIELD = "field-added", _ADDITION, "versions", _declaration, "new-field"
+    NEW_TAGGED_FIELD = "tag-added", _ADDITION, "versions", _declaration, "new-field"
+    FIELD_ENDED = "field-ended", _NEW_TO_CLIENTS, "versions", _declaration
     NULLABLE_LATER = "nullable-later", _NEW_TO_CLIENTS, "nullableVersions"
     NULLABLE_NO_LONGER = "nullable-no-longer", _NEW_TO_CLIENTS, "nullableVersions", _property, "nullable-later"
-    TAGGED_LATER = "tagged-later", _NEW_TO_CLIENTS, "taggedVersions"
+    TAGGED_LATER = "tagged-later", _NEW_TO_CLIENTS, "taggedVersions", _declaration
     TAG_CHANGED = "tag-changed", _BYTES, "tag", _container_layout
     TAGGED_MOVED = "tagged-moved", _BYTES, "taggedVersions", _container_layout
     TAG_REMOVED = "tag-removed", _BYTES, "versions", _container_layout

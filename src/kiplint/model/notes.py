@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
-from kiplint.versions import MAX_VERSION, VersionRange
+from kiplint.versions import MAX_VERSION, NONE, VersionRange
 
 if TYPE_CHECKING:
     from kiplint.model.fields import Field
@@ -162,6 +162,12 @@ def _words(text: bytes) -> str:
 def sentences_on(message: Message, versions: VersionRange) -> str:
     """What the comments of a definition say of versions, a line for each sentence that begins with one of them."""
     return "\n".join(note.sentence for note in message.notes if note.versions & versions)
+
+
+def subject_versions(sentence: str) -> VersionRange:
+    """The versions that a line of `sentences_on` begins with."""
+    beginning = _BEGINNING.match(sentence.encode())
+    return read_versions(beginning["versions"].decode()) if beginning else NONE
 
 
 def prose(data: bytes) -> str:

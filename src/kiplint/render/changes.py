@@ -2,54 +2,57 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from operator import attrgetter
 from typing import Final, TextIO
 
 from kiplint.compat.change import ChangeFinding
-from kiplint.compat.classify import BREAKS, GRAVE
+from kiplint.compat.classify import BREAKS
+from kiplint.compat.grouping import ChangeGroup, group_changes, is_serious
 from kiplint.compat.proof import sentence
-from kiplint.engine.finding import SEVERITIES
+from kiplint.engine.finding import SEVERITIES, Severity
 from kiplint.render.markdown import inline, write_table
-from kiplint.render.table import DIM, SEVERITY, Cell, paint, table, title, width_of
+from kiplint.render.table import DIM, SEVERITY, Cell, fold, paint, table, title, width_of
 from kiplint.render.text import excerpt
 from kiplint.text.show import printable
 
 ENTRY_COLUMNS: Final = ("severity", "breaks", "rule", "place", "what")
 
 
-def write_changes(changes: Sequence[ChangeFinding], sources: Mapping[str, bytes], out: TextIO, *, color: bool) -> None:
+def write_changes(changes: Iterable[ChangeFinding], sources: Mapping[str, bytes], out: TextIO, *, color: bool) -> None:
     """Write the changes: the serious ones with their lines and proofs, the others below the names of RPCs."""
     width = width_of(out)
-    for change in filter(_is_serious, changes):
-        finding = excerpt(change, sources.get(change.path, b""), color, width)
-        out.write(finding.rstrip() + "\n" + proof(change, color, width) + "\n")
-    write_rows((change for change in changes if not _is_serious(change)), out, color=color)
-
-
-def write_rows(changes: Iterable[ChangeFinding], out: TextIO, *, color: bool) -> None:
-    """Write the changes as a line each, below the names of RPCs and messages."""
-    sorted_changes = sorted(
-        changes, key=lambda change: (change.rpc, BREAKS.index(change.breaks), change.rule, change.message_type)
-    )
-    for name, group in groupby(sorted_changes, key=attrgetter("rpc")):
-        out.write(f"{title(name, color)}\n{_rows(list(group), color, width_of(out))}\n")
+    for name, groups in groupby(group_changes(changes), key=lambda group: (is_serious(group.changes[0]), group.name)):
+        is_excerpt, heading = name
+        if not is_excerpt:
+            lines = table((), [row for group in groups for row in _rows(group)], color, width)
+            out.write("\n".join([title(heading, color), *lines, "\n"]))
+            continue
+        for group in groups:
+            change = group.changes[0]
+            finding = excerpt(change, sources.get(change.path, b""), color, width).rstrip()
+            lines = [text for line in group.lines for text in fold(f"  {line.text}", width, color, DIM)]
+            out.write("\n".join([finding, *lines, proof(change, color, width), ""]))
 
 
 def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:
     """Write a table of the changes, the worst first, and their proofs."""
-    sorted_changes = sorted(changes, key=lambda item: (SEVERITIES.index(item.severity), BREAKS.index(item.breaks)))
+
+    def severity_of(group: ChangeGroup) -> Severity:
+        return min((change.severity for change in group.changes), key=SEVERITIES.index)
+
+    def order(group: ChangeGroup) -> tuple[int, int]:
+        return SEVERITIES.index(severity_of(group)), BREAKS.index(group.changes[0].breaks)
+
     rows = (
         (
-            change.severity,
-            change.breaks.replace("none", "nothing"),
-            change.rule,
-            f"{change.path}:{change.line}",
-            change.summary if _is_serious(change) else change.message,
+            severity_of(group),
+            group.changes[0].breaks.replace("none", "nothing"),
+            ", ".join(group.rules),
+            f"{group.changes[0].path}:{group.changes[0].line}",
+            in_one_line(group),
         )
-        for change in sorted_changes
+        for group in sorted(group_changes(changes), key=order)
     )
     write_table(ENTRY_COLUMNS, rows, out)
     write_proofs(changes, out)
@@ -67,9 +70,11 @@ def write_proofs(changes: Iterable[ChangeFinding], out: TextIO) -> None:
         out.write("\nProof, by example messages:\n\n" + "".join(items))
 
 
-def _is_serious(change: ChangeFinding) -> bool:
-    """Whether a change is an error or breaks bytes: only then are its line, its proof and its advice shown."""
-    return change.breaks in GRAVE or change.severity == "error"
+def in_one_line(group: ChangeGroup) -> str:
+    """A group as one text, its lines behind it: `ProduceRequest: version 11 is new; Version 11 adds an error`."""
+    first = group.changes[0]
+    parts = [first.summary if is_serious(first) else group.sentence, *(line.text for line in group.lines)]
+    return "; ".join(part.removesuffix(".") for part in parts)
 
 
 def proof(change: ChangeFinding, color: bool, width: int | None) -> str:
@@ -93,34 +98,12 @@ def proof(change: ChangeFinding, color: bool, width: int | None) -> str:
     return lines
 
 
-def _rows(changes: Iterable[ChangeFinding], color: bool, width: int | None) -> str:
-    """The changes of an RPC, a line each; the same change of its request and its response is one line.
-
-    What the comments say of new versions is below, in a line each.
-    """
-    types_by_row: dict[tuple[str, str, str], list[str]] = {}
-    notes_by_row: defaultdict[tuple[str, str, str], dict[str, list[str]]] = defaultdict(dict)  # and by note
-    for change in changes:
-        key = (change.severity, change.rule, change.below_heading)
-        types = types_by_row.setdefault(key, [])
-        if change.message_type in ("request", "response") and change.message_type not in types:
-            types.append(change.message_type)
-        for note in change.note.splitlines():
-            notes_by_row[key].setdefault(note, []).append(change.message_type)
-    rows: list[list[Cell]] = []
-    for (severity, rule, text), types in types_by_row.items():
-        rows.append([(severity, SEVERITY[severity]), (rule, ""), (_with_types(text, types), "")])
-        for note, note_types in notes_by_row[severity, rule, text].items():
-            owner = f"{note_types[0]}: " if len(types) > len(note_types) else ""
-            rows.append([("", ""), ("", ""), (f"{owner}{note}", DIM)])
-    return "".join(f"{line}\n" for line in table((), rows, color, width))
-
-
-def _with_types(text: str, types: Sequence[str]) -> str:
-    """`request and response are new` for the text ` is new`, `request: Name is new` for `: Name is new`.
-
-    `types` are those of the messages that have the change; without any the text stands alone.
-    """
-    if len(types) > 1 and text.startswith(" is "):
-        text = text.replace(" is ", " are ", 1)
-    return f"{' and '.join(types)}{text}".lstrip(": ")
+def _rows(group: ChangeGroup) -> Iterator[list[Cell]]:
+    """The rows of a group: its statement, and its lines, those that are more than infos with a severity and a rule."""
+    first = group.changes[0]
+    yield [(first.severity, SEVERITY[first.severity]), (first.rule, ""), (group.statement, "")]
+    for line in group.lines:
+        if line.change and line.is_notable:
+            yield [(line.change.severity, SEVERITY[line.change.severity]), (line.change.rule, ""), (line.text, "")]
+        else:
+            yield [("", ""), ("", ""), (line.text, DIM)]

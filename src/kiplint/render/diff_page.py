@@ -10,6 +10,7 @@ from typing import Final, TextIO
 
 from kiplint.compat.change import ChangeFinding, MessagePair
 from kiplint.compat.classify import BREAKS, GRAVE
+from kiplint.compat.grouping import ChangeGroup, group_changes
 from kiplint.compat.proof import sentence
 from kiplint.model.layout import layout, lines, unfolded_size
 from kiplint.model.message import Message
@@ -57,38 +58,43 @@ def write_diff_page(
     write_page(out, command="diff", title=f"{old} to {new}", verdict=verdict, sections=sections)
 
 
-def _entries(changes: Iterable[ChangeEntry]) -> Iterator[Block]:
-    """An entry for each RPC, and for each message outside of RPCs, those with the worst breaks first."""
-
-    def order(entry: ChangeEntry) -> tuple[int, str, str, str]:
-        change, _ = entry
-        return BREAKS.index(change.breaks), change.rpc, change.message_type, change.rule
-
-    groups: defaultdict[str, list[ChangeEntry]] = defaultdict(list)
-    for change, messages in sorted(changes, key=order):
-        groups[change.rpc].append((change, messages))
-    for number, (name, group) in enumerate(groups.items()):
-        counts = Counter(change.breaks for change, _ in group)
-        rules = dict.fromkeys(change.rule for change, _ in group)
-        _, (old, new) = group[0]
-        message = new or old
+def _entries(changes: Sequence[ChangeEntry]) -> Iterator[Block]:
+    """An entry for what many RPCs have alike, for each RPC, and for each other message, the worst breaks first."""
+    pairs = {id(change): messages for change, messages in changes}
+    groups_by_name: defaultdict[str, list[ChangeGroup]] = defaultdict(list)
+    groups = group_changes(change for change, _ in changes)
+    for group in sorted(groups, key=lambda group: BREAKS.index(group.changes[0].breaks)):
+        groups_by_name[group.name].append(group)
+    for number, (name, groups) in enumerate(groups_by_name.items()):
+        entries = {id(change): (change, pairs[id(change)]) for group in groups for change in group.changes}.values()
+        counts = Counter(change.breaks for change, _ in entries)
+        rules = dict.fromkeys(change.rule for change, _ in entries)
+        keys = {message.api_key for _, (old, new) in entries if (message := new or old)}
+        key = keys.pop() if len(keys) == 1 else None
         yield PageEntry(
             anchor=f"change-{number}",
             name=name,
-            note="" if message is None or message.api_key is None else f"key {message.api_key}",
+            note=f"key {key}" if key is not None else "",
             tags=[
                 Cell(f"{counts[kind]} {'added' if kind == 'none' else kind}", LOOKS.get(kind, ""))
                 for kind in BREAKS
                 if counts[kind]
             ],
             values={"breaks": " ".join(counts), "rule": " ".join(rules)},
-            blocks=[*(block for change, _ in group for block in _paragraphs(change)), *_layout_tables(group)],
+            blocks=[*(block for group in groups for block in _paragraphs(group)), *_layout_tables(entries)],
         )
 
 
-def _paragraphs(change: ChangeFinding) -> Iterator[Block]:
-    """What changed, what it breaks and where, the rule, and the proof."""
-    yield Text(change.message, f"message {change.severity}")
+def _paragraphs(group: ChangeGroup) -> Iterator[Block]:
+    """What changed, the lines below it, what it breaks and where, the rule, and the proof."""
+    change = group.changes[0]
+    yield Text(group.sentence, f"message {change.severity}")
+    for line in group.lines:
+        if line.change and line.is_notable:
+            yield Text(line.text, f"message {line.change.severity}")
+            yield Text(line.change.rule, "small", line.change.url)
+        else:
+            yield Text(line.text)
     breaks = "" if change.breaks == "none" else f"Breaks {change.breaks}. "
     yield Text(f"{breaks}{change.path}:{change.line}:{change.column}", "small")
     yield Text(change.rule, "small", change.url)
@@ -96,8 +102,6 @@ def _paragraphs(change: ChangeFinding) -> Iterator[Block]:
         yield Text(f"Proof: {sentence(example)}.", "proof")
     if change.direction:
         yield Text(f"Breaks {change.direction}.", "small")
-    for line in change.note.splitlines():
-        yield Text(line, "small")
 
 
 def _layout_tables(group: Iterable[ChangeEntry]) -> Iterator[Block]:
