@@ -21,6 +21,7 @@ from kiplint.cli.app import all_commands, load
 from kiplint.commands import lsp
 from kiplint.commands.pipeline import report, run
 from kiplint.commands.schema import schema
+from kiplint.compat.acceptance import SUPPRESSION_ADDED
 from kiplint.compat.base import CONFIGURATION_CHANGED
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped_rules
@@ -151,7 +152,7 @@ def table(result: Ran) -> list[tuple[str, str, str]]:
 
 def test_every_rule_is_listed(tmp_path: Path) -> None:
     rows = table(kiplint("rules", cwd=tmp_path))
-    rules = [*shipped_rules(), CONFIGURATION_CHANGED]
+    rules = [*shipped_rules(), CONFIGURATION_CHANGED, SUPPRESSION_ADDED]
     expected = [(rule.id, "-" if rule.severity == "off" else rule.severity, rule.title) for rule in rules]
     assert rows == expected
 

@@ -11,7 +11,7 @@ COMMANDS = {
     "show": "Show the layout of a message on the wire.",
     "decode": "Decode the bytes of a message, and report what is wrong with them.",
     "explain": "Explain a rule: what it requires and why, with examples.",
-    "rules": "List the rules.",
+    "rules": "List the rules, or test those of a pack.",
     "schema": "Print the JSON Schema of a definition or an output.",
     "lsp": "Run the language server for editors.",
     "pipeline": "Check whole histories and many forks on Spark.",
