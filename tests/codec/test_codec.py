@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from codec.support import encode, random_body, random_message
 from kiplint.codec.codec import Codec, UnusableLayout
-from kiplint.codec.samples import minimal
+from kiplint.codec.samples import minimal, rich, samples
 from kiplint.codec.values import UNKNOWN_TAGS, defaults_of
 from kiplint.compat.tree import load
 from kiplint.model.headers import header_of
 from kiplint.model.message import Message
+from kiplint.model.types import PRIMITIVES
 from kiplint.sources.repository import open_repository
 from tools import USUAL, field, message
 
@@ -264,3 +265,18 @@ def test_headers_are_those_of_java(released: list[Message], shared_bytes: Path) 
     for row in json.loads((shared_bytes / "java-headers.json").read_text()):
         for kind in ("request", "response"):
             assert header_of(by_key[kind, row["api_key"]], row["version"]) == row[f"{kind}_header"]
+
+
+KINDS = [*sorted(PRIMITIVES), "[]int8", "[]S", "S"]
+
+
+@pytest.mark.parametrize("second", KINDS)
+@pytest.mark.parametrize("first", KINDS)
+def test_fields_of_one_name_have_no_bytes_or_those_of_both(first: str, second: str) -> None:
+    """A value has the name once, so it fits at most one of two types."""
+    inner = {"fields": [field("A")]}
+    fields = (field("F", kind, "0+", **(inner if kind.endswith("S") else {})) for kind in (first, second))
+    codec = Codec(message(*fields), 1)
+    for _, value in [*samples(codec.body), ("", rich(codec.body))]:
+        data = codec.encode(value)
+        assert data is None or codec.decode(data).is_complete

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -33,7 +33,7 @@ from kiplint.limits import EMPTY_ELEMENTS, UNFOLDED_FIELDS, UNFOLDED_LEVELS
 from kiplint.model.fields import Container, Field
 from kiplint.model.layout import Layout, Slot, describe, layout, unfolded_size
 from kiplint.model.message import Message
-from kiplint.model.types import PRIMITIVES, WIDTHS
+from kiplint.model.types import INTEGERS, PRIMITIVES, WIDTHS
 
 MOST_PROBLEMS = 100
 """How many errors of a message end its reading, and how many of its warnings are reported."""
@@ -408,6 +408,7 @@ def _write_body(out: bytearray, body: Layout, values: dict[str, Any]) -> None:
 def _write_field(out: bytearray, slot: Slot, value: Any) -> None:
     """Append the bytes of the value of a field, which may be an array."""
     if slot.array:
+        _require_type(slot, value, (list, type(None)))
         _write_length(out, None if value is None else len(value), slot.compact, "i")
         for element in value or ():
             _write_element(out, slot, element, nullable=False)
@@ -420,8 +421,8 @@ def _write_field(out: bytearray, slot: Slot, value: Any) -> None:
 
 def _write_element(out: bytearray, slot: Slot, value: Any, *, nullable: bool) -> None:
     """Append the bytes of one value, an element of an array or the value of another field."""
-    if value is None and not nullable:
-        raise ValueError(f"{slot.field.path} is null")
+    if value is not None or not nullable:
+        _require_type(slot, value, _JSON_TYPES.get(slot.kind, str))
     length_format = "h" if slot.kind == "string" else "i"
     if slot.body:
         if value is not None:
@@ -436,6 +437,20 @@ def _write_element(out: bytearray, slot: Slot, value: Any, *, nullable: bool) ->
         data = value.encode() if slot.kind == "string" else base64_bytes(value)
         _write_length(out, len(data), slot.compact, length_format)
         out += data
+
+
+_JSON_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
+    **dict.fromkeys(("bool", *INTEGERS), int),
+    "float64": (int, float, str),
+    "struct": dict,
+}
+"""The type that the value of a kind has in JSON's terms; all others are strings."""
+
+
+def _require_type(slot: Slot, value: Any, types: type | tuple[type, ...]) -> None:
+    """Raise ValueError for a value of another type, such as that of a field of another type with the same name."""
+    if not isinstance(value, types):
+        raise ValueError(f"{slot.field.path} cannot be {type(value).__name__}")
 
 
 def _write_length(out: bytearray, length: int | None, compact: bool, length_format: str) -> None:

@@ -118,7 +118,8 @@ def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = fro
     body = layout(struct, version, flexible, outer | {field.element_type}) if struct else None
     kind = "struct" if field.is_struct else field.element_type
     is_tagged = flexible and version in field.tagged
-    return Slot(field, kind, field.is_array, compact, version in field.nullable, is_tagged, body)
+    nullable = version in field.nullable and field.can_be_null  # no bytes of an int32 or a uuid are null
+    return Slot(field, kind, field.is_array, compact, nullable, is_tagged, body)
 
 
 def unfolded_size(container: Container, most: int) -> tuple[int, int]:
