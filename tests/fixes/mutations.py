@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 Slip = Callable[[str, random.Random], str]
 
@@ -74,3 +76,85 @@ def mutate(text: str, chance: random.Random) -> str:
         if text.count("\n") > 2:
             text = chance.choice(SLIPS)(text, chance)
     return text
+
+
+RANGES = ("0+", "none", "0", "1-2", "3+", "2-32767", "99+", "0-32767", "", "3-1", "-1", " 1 + ", "40000", "x")
+TYPES = (
+    *("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "float64", "uuid", "string", "bytes", "records"),
+    *("[]int32", "[]uuid", "[]string", "[]float64", "[][]int8", "Other", "[]Other", "strng", "[]", "", "request"),
+)
+DEFAULTS: tuple[Any, ...] = (
+    "null",
+    "",
+    "0",
+    "-1",
+    "0x1f",
+    "1e999",
+    "NaN",
+    "true",
+    "A" * 22,
+    "é" * 22,
+    "9" * 30,
+    None,
+    7,
+    -1.5,
+    [],
+)
+VALUES: Mapping[str, tuple[Any, ...]] = {
+    **dict.fromkeys(("versions", "nullableVersions", "taggedVersions", "flexibleVersions", "validVersions"), RANGES),
+    "deprecatedVersions": RANGES,
+    "type": TYPES,
+    "default": DEFAULTS,
+    "tag": (0, 1, 5, -1, 2**31 - 1, 2**31, "0", None),
+    "apiKey": (0, 3, 17, 18, -1, 32767, 32768, None),
+    "name": ("Name", "name", "Other", "", "a b", "é", "class", "RequestHeader", "_unknownTaggedFields"),
+    "headerVersions": ({"0+": "2"}, {"0-1": "1", "2+": "2"}, {"0": "0", "0-9": "3"}, {"x": "y"}, {}, {"0+": 2}),
+    "listeners": (["broker"], ["zkBroker", "controller"], [], "broker", [1]),
+    "latestVersionUnstable": (True, False, "true"),
+    "ignorable": (True, False, "x"),
+    "mapKey": (True, False),
+    "zeroCopy": (True, False),
+    "entityType": ("topicName", "x", ""),
+    "fields": ([], None, {}, [1]),
+    "commonStructs": ([], [{"name": "Other", "versions": "0+", "fields": []}]),
+}
+"""The values that a property may get: of its kind, at the ends of what is allowed, and beyond."""
+ANY: tuple[Any, ...] = (None, True, 1, -0.5, "x", "\ud800", [], {}, [[]], {"a": 1})
+
+
+def mutate_value(document: Any, chance: random.Random) -> Any:
+    """The JSON value of a definition, changed in place, with one to six properties set, dropped, copied or moved."""
+    for _ in range(chance.choice((1, 1, 2, 3, 4, 6))):
+        objects = [value for value in _values(document) if isinstance(value, dict)]
+        lists = [value for value in _values(document) if isinstance(value, list) and value]
+        target = chance.choice(objects)
+        match chance.randrange(8):
+            case 0 if target:
+                del target[chance.choice(sorted(target))]
+            case 1 if lists:
+                items = chance.choice(lists)
+                items.insert(chance.randrange(len(items) + 1), copy.deepcopy(chance.choice(items)))
+            case 2 if lists:
+                items = chance.choice(lists)
+                chance.choice(lists).append(
+                    copy.deepcopy(chance.choice(items))
+                )  # perhaps into itself, at another depth
+            case 3 if lists:
+                items = chance.choice(lists)
+                del items[chance.randrange(len(items))]
+            case 4 if target:
+                target[chance.choice(sorted(target))] = copy.deepcopy(chance.choice(ANY))
+            case 5:
+                target |= {"type": chance.choice(TYPES), "nullableVersions": chance.choice(RANGES[:4])}
+            case _:
+                name = chance.choice(sorted(VALUES))
+                target[name] = copy.deepcopy(chance.choice(VALUES[name]))
+    return document
+
+
+def _values(value: Any) -> Iterator[Any]:
+    """A JSON value and all values inside."""
+    yield value
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for item in items:
+        yield from _values(item)
