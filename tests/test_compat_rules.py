@@ -48,6 +48,7 @@ COMPANIONS = {
 
 MISTAKES = {
     ("compat/frozen-bumped", "new"): {"kip-1313/frozen-rpc"},
+    ("compat/not-compared", "new"): {"syntax/too-large"},
     ("compat/released-unstable", "new"): {"style/latest-unstable"},
     ("compat/response-not-bumped", "new"): {"rpc/versions-differ"},
     ("compat/unstable-changed", "old"): {"style/latest-unstable"},

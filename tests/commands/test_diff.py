@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import zipfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import ROOT
+from kiplint import diff as diff_of
+from kiplint.compat.change import Both
+from kiplint.model.message import Message
+from kiplint.model.types import WIDTHS
 from sources.support import commit, make_repository, write
 from tools import Ran, definition, field, kiplint
 
@@ -200,10 +205,66 @@ def test_a_message_that_is_too_large_does_not_hide_the_changes_of_others(tmp_pat
 
     sides(tmp_path, files("int32"), files("int64"))
     result = diff("old", "new", "--output-format", "concise", cwd=tmp_path)
-    assert (result.code, result.err) == (
-        2, "warning: old/YRequest.json cannot be read, so it is not compared; see `kiplint check`\n"
-    )  # fmt: skip
-    assert [line.split(":")[0] for line in result.out.splitlines()] == ["new/XRequest.json"]
+    assert (result.code, result.err) == (2, "")
+    assert [line.split(":")[0] for line in result.out.splitlines()] == ["new/XRequest.json", "new/YRequest.json"]
+    failure = "YRequest cannot be compared: old/YRequest.json has more than 100,000 fields, with structs expanded"
+    assert result.out.splitlines()[1].endswith(f"error compat/not-compared {failure}")
+    result = diff("old", "new", "--output-format", "concise", "--ignore", "compat/not-compared", cwd=tmp_path)
+    assert (result.code, result.err) == (2, f"warning: {failure}\n")
+
+
+@pytest.mark.parametrize("part", ["compat.compare.version_changes", "compat.classify.proofs_of"])
+def test_an_error_in_one_message_takes_no_report_of_the_others(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bug in the comparison or in a proof: it is raised with KIPLINT_DEBUG, and a finding of its message without."""
+
+    def files(kind: str) -> dict[str, bytes]:
+        return {
+            f"{name}Request.json": definition(field("A", kind), name=f"{name}Request", apiKey=key)
+            for key, name in enumerate("XY")
+        }
+
+    module_name, _, name = part.rpartition(".")
+    module = import_module(f"kiplint.{module_name}")
+    function = getattr(module, name)
+
+    def fail_for_x(first: Both | Message, *others: object, **options: object) -> object:
+        message = first if isinstance(first, Message) else first.head
+        if message.name == "XRequest":
+            raise KeyError("a bug")
+        return function(first, *others, **options)
+
+    monkeypatch.setattr(module, name, fail_for_x)
+    sides(tmp_path, files("int32"), files("int64"))
+    result = diff("old", "new", "--output-format", "concise", cwd=tmp_path, env={"KIPLINT_DEBUG": ""})
+    assert (result.code, result.err) == (2, "")
+    rows = [line.split(" ", 3) for line in result.out.splitlines()]
+    of_x = ["compat/layout-changed"] if "classify" in part else []
+    assert sorted(row[2] for row in rows if "XRequest" in row[0]) == [*of_x, "compat/not-compared"]
+    assert [row[2] for row in rows if "YRequest" in row[0]] == ["compat/layout-changed"]
+    (failure,) = (row[3] for row in rows if row[2] == "compat/not-compared")
+    reason = "internal error, please report it: KeyError: 'a bug' (KIPLINT_DEBUG=1 shows where)"
+    assert failure == f"XRequest cannot be compared: {reason}"
+    monkeypatch.setenv("KIPLINT_DEBUG", "1")
+    with pytest.raises(KeyError):
+        diff_of(tmp_path / "old", tmp_path / "new")
+
+
+@pytest.mark.parametrize("default", [None, "null"])
+@pytest.mark.parametrize("kind", WIDTHS)
+def test_what_cannot_be_null_is_never_written_as_null(kind: str, default: str | None, tmp_path: Path) -> None:
+    """Kafka's generator refuses `nullableVersions` there; a diff still compares the bytes, and proves what breaks."""
+    nullable = field("A", kind, nullableVersions="0+", **({"default": default} if default else {}))
+    other = "int8" if kind != "int8" else "int16"
+    sides(
+        tmp_path,
+        {"XRequest.json": definition(nullable, field("B", "int16"))},
+        {"XRequest.json": definition({**nullable, "type": other}, field("B", "int16"))},
+    )
+    result = diff("old", "new", "--output-format", "json", cwd=tmp_path)
+    change = next(change for change in json.loads(result.out)["changes"] if change["kind"] != "default-changed")
+    assert (result.code, change["rule"], bool(change["proof"])) == (1, "compat/layout-changed", True)
 
 
 # What cannot be opened

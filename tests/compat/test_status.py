@@ -35,7 +35,14 @@ def side(*fields: Side, **others: Any) -> Side:
 
 
 NOTHING: Side = {}
+LARGE = [
+    {"name": f"S{n}", "versions": "0", "fields": [field("A", f"S{n + 1}"), field("B", f"S{n + 1}")]} for n in range(17)
+]
 CASES: dict[Kind, tuple[Side, Side]] = {
+    Kind.NOT_COMPARED: (
+        side(field("L", "S0"), commonStructs=[*LARGE, {"name": "S17", "versions": "0", "fields": [A]}]),
+        side(field("L", "S0"), commonStructs=[*LARGE, {"name": "S17", "versions": "0", "fields": [B]}]),
+    ),
     Kind.MESSAGE_REMOVED: (side(), NOTHING),
     Kind.MESSAGE_RENAMED: (side(), side(name="YRequest")),
     Kind.MESSAGE_TYPE_CHANGED: (side(), side(type="header", apiKey=None)),

@@ -17,8 +17,8 @@ from kiplint.text.decode import blank_comments
 from tools import definition, field
 
 Files = list[tuple[str, bytes]]
-NOT_CHECKED_ALONE = {"style/unused-ignore", "style/malformed-ignore", "syntax/too-large"}
-"""Rules of scope `file` about files with ignore comments, which are left to their set; and one without a fixture."""
+NOT_CHECKED_ALONE = {"style/unused-ignore", "style/malformed-ignore"}
+"""Rules of scope `file` about files with ignore comments, which are left to their set."""
 EVERYTHING = Config(select=["all"])
 REQUEST = definition(field("A", "int3"), name="XRequest", type="request", apiKey=1, validVersions="0-1")
 RESPONSE = definition(field("b"), name="XResponse", type="response", apiKey=1, validVersions="0")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import BinaryIO, Final, NoReturn, TextIO
 
-from kiplint.engine.errors import UsageError
+from kiplint.engine.errors import UsageError, internal_error
 from kiplint.sources.cleanup import close
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.show import printable
@@ -130,9 +130,7 @@ def run(command: Callable[[], int]) -> NoReturn:
             fail("the working directory no longer exists")
         fail(f"{error.filename or 'standard output'}: {error.strerror}")
     except Exception as error:
-        if os.environ.get("KIPLINT_DEBUG"):
-            raise
-        fail(f"internal error, please report it: {type(error).__name__}: {error} (KIPLINT_DEBUG=1 shows where)")
+        fail(internal_error(error))
     leave(code)
 
 

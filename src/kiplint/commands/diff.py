@@ -236,7 +236,7 @@ def run(options: DiffOptions) -> DiffResult:
         files=len(after.sources),
         messages=result.messages,
         sources={**before.sources, **after.sources},
-        status="error" if result.unparsable else status,
+        status="error" if result.unparsable or not result.is_complete else status,
         sets=(old_name, new_name),
         rules=rules.by_id,
         paths=tuple(after.sources),

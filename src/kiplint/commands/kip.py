@@ -25,7 +25,7 @@ from kiplint.cli.options import (
 )
 from kiplint.cli.output import report
 from kiplint.compat.causes import unexplained
-from kiplint.compat.change import ChangeFinding
+from kiplint.compat.change import ChangeFinding, Kind
 from kiplint.compat.classify import classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree, read_directories, unparsable_files
@@ -243,7 +243,8 @@ def run(options: KipOptions) -> KipResult:
             all_findings += findings
     ranked_findings = tuple(rank(all_findings))
     status: Status = "ok"
-    if base.unparsable:
+    is_complete = all(change.kind != Kind.NOT_COMPARED.label for kip in kip_objects for change in kip.changes)
+    if base.unparsable or not is_complete:
         status = "error"
     elif at_least(ranked_findings, options.fail_on or configuration.config.fail_on):
         status = "findings"

@@ -312,7 +312,7 @@ def run(options: ReviewOptions) -> ReviewResult:
         files=len(check.paths),
         messages=check.messages,
         sources={**comparison.old_sources, **comparison.new_sources, **check.sources},
-        status=_status(entries, comparison.findings, fail_on, failing_breaks),
+        status=_status(entries, comparison.findings, fail_on, failing_breaks) if comparison.is_complete else "error",
         sets=(*names, f"{revision}:") if revision else names,
         rules=rules_by_id,
         paths=check.paths,
@@ -381,6 +381,8 @@ class Comparison(NamedTuple):
     """The findings about comments that accept no change."""
     releases: Releases | None = None
     notes: Sequence[str] = ()
+    is_complete: bool = True
+    """Whether all messages that could be read were compared."""
 
     @property
     def additions(self) -> tuple[ChangeFinding, ...]:
@@ -444,6 +446,7 @@ def _compare(
         comments=[finding for diff in diffs for finding in diff.comments],
         releases=releases,
         notes=[*notes, *(note for diff in diffs for note in diff.notes)] if len(diffs) == 1 else notes,
+        is_complete=all(diff.is_complete for diff in diffs),
     )
 
 

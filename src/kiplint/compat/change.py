@@ -127,6 +127,12 @@ def _key_layout(change: Change, side: int) -> dict[str, str]:
     return {"layout": shown_layout(layout(message, message.valid.lowest if side else change.versions.lowest))}
 
 
+def _nothing(change: Change, side: int) -> dict[str, str]:
+    """Nothing, for what is not about a property."""
+    return {}
+
+
+_ALWAYS: Final[Policies] = ("rule", "rule", "rule", "rule")
 _BYTES: Final[Policies] = ("rule", "collect", "collect", "none")
 _PROPERTY: Final[Policies] = ("rule", "info", "info", "none")
 _ADDITION: Final[Policies] = ("none", "rule", "rule", "rule")
@@ -145,6 +151,7 @@ class Kind(Enum):
     has it now (FIELD_ADDED) or none (NEW_FIELD); a name is another, of the field (FIELD_RENAMED) or of its bytes.
     """
 
+    NOT_COMPARED = "not-compared", _ALWAYS, "name", _nothing
     MESSAGE_REMOVED = "message-removed", _PROPERTY
     NEW_MESSAGE = "new-message", _NEW
     MESSAGE_RENAMED = "message-renamed", _PROPERTY, "name"

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kiplint.codec.codec import UnusableLayout
 from kiplint.compat.change import Change, ChangeFinding, Kind
-from kiplint.compat.compare import compare_trees
+from kiplint.compat.compare import compare_trees, not_compared
 from kiplint.compat.proof import Proof, proofs_of
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.rule import Breaks, Rule
@@ -60,25 +60,34 @@ def classify(
 
     The sources are the bytes of the definitions by path, in which the findings are located. With `prove`, breaks of
     bytes come with example messages; beyond `MOST_PROVEN` none are tried, which bounds the time for a message with
-    thousands of changes.
+    thousands of changes. A message whose proof ends in an error has one more change, which says so.
     """
     base_locator = cache(lambda file: Locator(decode_text(base_sources.get(file, b""))))
     head_locator = cache(lambda file: Locator(decode_text(head_sources.get(file, b""))))
     reported_changes = (change for change in changes if change.policy in ("rule", "info"))
     unfolded_fields: Counter[int] = Counter()  # by the id of a message: the fields unfolded for its proofs
+    failures: dict[int, Change] = {}  # by the id of a message
     findings = []
-    for violation in rules.violations("change", reported_changes):
-        if violation.severity == "off":
-            continue
-        change = cast("Change", violation.element)
-        locator_of = head_locator if change.messages[1] else base_locator
-        finding = change.finding(violation, locator_of)
-        if prove and finding.breaks in GRAVE:
-            size, _ = unfolded_size(change.message, MOST_PROVEN)
-            unfolded_fields[id(change.message)] += size
-            if unfolded_fields[id(change.message)] <= MOST_PROVEN:
-                finding = replace(finding, proof=_prove(change))
-        findings.append((change, finding))
+
+    def find(changes: Iterable[Change]) -> None:
+        for violation in rules.violations("change", changes):
+            if violation.severity == "off":
+                continue
+            change = cast("Change", violation.element)
+            locator_of = head_locator if change.messages[1] else base_locator
+            finding = change.finding(violation, locator_of)
+            if prove and finding.breaks in GRAVE:
+                size, _ = unfolded_size(change.message, MOST_PROVEN)
+                unfolded_fields[id(change.message)] += size
+                if unfolded_fields[id(change.message)] <= MOST_PROVEN:
+                    try:
+                        finding = replace(finding, proof=_prove(change))
+                    except Exception as error:
+                        failures[id(change.message)] = not_compared(change.messages, error)
+            findings.append((change, finding))
+
+    find(reported_changes)
+    find(failures.values())
     order = attrgetter("path", "line", "column", "rule", "field", "versions")
     return sorted(findings, key=lambda pair: order(pair[1]))
 

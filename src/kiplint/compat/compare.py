@@ -13,11 +13,13 @@ from kiplint.compat.fields import ContainerPair, container_pairs, version_change
 from kiplint.compat.new_versions import comment_change, later_changes
 from kiplint.compat.released import Releases, VersionStatuses
 from kiplint.compat.tree import TooLargeError, Tree, pair_sets, require_limits
+from kiplint.engine.errors import UsageError, internal_error
 from kiplint.model.fields import Field
 from kiplint.model.layout import layout, tokens
 from kiplint.model.message import Message
 from kiplint.model.notes import sentences_on
 from kiplint.model.schemas import are_related, partner
+from kiplint.sources.schema_files import SourceError
 from kiplint.versions import NONE, VersionRange
 
 
@@ -26,7 +28,6 @@ def compare_trees(
     head: Tree,
     older: Iterable[Tree] = (),
     releases: Releases | None = None,
-    too_large: list[TooLargeError] | None = None,
 ) -> list[Change]:
     """The changes from one tree to another, message by message; `older` trees only serve to find reused tags.
 
@@ -34,8 +35,8 @@ def compare_trees(
     is None, when the base has it and it is not unstable. A released version is compared with the base where
     that has the bytes of the release or of the head, else with the newest release that has the version.
 
-    A definition that cannot be read on one side is neither new nor removed. A message that is too large to be compared
-    is left out, and its error added to `too_large`; without such a list the error is raised.
+    A definition that cannot be read on one side is neither new nor removed. The only change of a message that cannot
+    be compared is that, with the reason.
     """
     pairs = list(_message_pairs(base, head))
     successors = {id(message): head_message for message, head_message in pairs if message and head_message}
@@ -47,20 +48,36 @@ def compare_trees(
             older_messages[message.name, message.type].append(message)
     changes: list[Change] = []
     for base_message, head_message in pairs:
-        try:  # lists, so that a message that is too large has no changes at all
+        found: list[Change] = []
+        try:
             if base_message and head_message:
-                changes += list(_message_changes(base_message, head_message, releases, base.name.removesuffix(":")))
+                found += _message_changes(base_message, head_message, releases, base.name.removesuffix(":"))
             elif base_message and base_message.valid and _file_name(base_message.file) not in unparsable_head_files:
-                changes.append(_removal(base_message, successors.get(id(partner(base_message))), releases))
+                found.append(_removal(base_message, successors.get(id(partner(base_message))), releases))
             elif head_message and head_message.valid and _file_name(head_message.file) not in unparsable_base_files:
-                changes += list(_addition(head_message, releases))
+                found += _addition(head_message, releases)
             if head_message and b"taggedVersions" in head_message.data:
-                changes += list(_older_tags(base_message, head_message, older_messages))
-        except TooLargeError as error:
-            if too_large is None:
-                raise
-            too_large.append(error)
+                found += _older_tags(base_message, head_message, older_messages)
+        except Exception as error:
+            found = [not_compared((base_message, head_message), error)]
+        changes += found
     return [*changes, *_rpc_changes(pairs)]
+
+
+def not_compared(messages: MessagePair, error: Exception) -> Change:
+    """The change of a message whose comparison or proof ended in an error, which takes nothing from the other messages.
+
+    An error of no message, such as one of git while a release is read, is raised. So is one that no limit explains,
+    with KIPLINT_DEBUG set.
+    """
+    if isinstance(error, TooLargeError):
+        reason = error.reason
+    elif isinstance(error, (UsageError, SourceError, OSError, MemoryError)):
+        raise error
+    else:
+        reason = internal_error(error)
+    versions = next((message.valid for message in reversed(messages) if message), NONE)
+    return Change(Kind.NOT_COMPARED, messages, versions, now=reason)
 
 
 def _message_pairs(base: Tree, head: Tree) -> Iterator[MessagePair]:

@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from kiplint.compat.acceptance import accept_changes
-from kiplint.compat.change import Change, ChangeFinding, MessagePair
+from kiplint.compat.change import Change, ChangeFinding, Kind, MessagePair
 from kiplint.compat.classify import BREAKS, classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.released import Releases
 from kiplint.compat.roles import FILES_OF_NODES, versions_for_clients
-from kiplint.compat.tree import TooLargeError, Tree, unparsable_files
+from kiplint.compat.tree import Tree, unparsable_files
 from kiplint.engine.config import Acceptance
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
@@ -45,7 +45,9 @@ class Diff(NamedTuple):
     messages: int
     """How many messages were compared."""
     unparsable: tuple[str, ...]
-    """The paths of the files that could not be read, or compared."""
+    """The paths of the files that could not be read."""
+    is_complete: bool
+    """Whether all messages that could be read were compared."""
 
 
 def breaks_of(texts: Iterable[str]) -> set[str]:
@@ -83,8 +85,7 @@ def compare(
             return False
         return any(map(is_selected, messages))
 
-    too_large: list[TooLargeError] = []
-    changes = list(filter(is_reported, compare_trees(before, after, older, releases, too_large)))  # also `too_large`
+    changes = list(filter(is_reported, compare_trees(before, after, older, releases)))
     if role:
         changes = [part for part in (_part_for(role, change) for change in changes) if part]
     # The base comes last, so that its file replaces those of older sets with the same path.
@@ -93,17 +94,22 @@ def compare(
     acceptance = accept_changes(classified_changes, old_sources, after.sources, rules, accept)
     # Of a part of the changes, the other entries and comments may be about the rest.
     is_whole = not (globs or role or single_file)
-    unparsable = (*unparsable_files(before, after), *(error.file for error in too_large))
+    unmatched = acceptance.unmatched if is_whole else ()
+    reported_changes = [change for change, _ in classified_changes]
+    failures = {id(change): change for change in (*changes, *reported_changes) if change.row is Kind.NOT_COMPARED}
+    silent_failures = [failures[key] for key in failures.keys() - {*map(id, reported_changes)}]  # their rule is off
     return Diff(
         changes=tuple(finding for _, finding in acceptance.open),
         pairs=tuple(change.messages for change, _ in acceptance.open),
         accepted=tuple(acceptance.accepted),
         comments=tuple(acceptance.comments if is_whole else ()),
-        notes=tuple(f"accept: no change violates {name} any more; remove the entry" for name in acceptance.unmatched)
-        if is_whole
-        else (),
+        notes=(
+            *(f"accept: no change violates {name} any more; remove the entry" for name in unmatched),
+            *(f"warning: {change.message_name} cannot be compared: {change.now}" for change in silent_failures),
+        ),
         messages=sum(map(is_selected, (single_file or after).messages)),
-        unparsable=tuple(dict.fromkeys(unparsable)),
+        unparsable=tuple(dict.fromkeys(unparsable_files(before, after))),
+        is_complete=not failures,
     )
 
 

@@ -28,7 +28,7 @@ class TooLargeError(UsageError):
     def __init__(self, file: str, limit: Limit) -> None:
         """`file` is the path of the message's definition."""
         super().__init__(limit.exceeded(f"{file}: the message"))
-        self.file = file
+        self.reason = limit.exceeded(file)
 
 
 def require_limits(*messages: Message) -> None:

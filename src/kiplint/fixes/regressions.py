@@ -9,12 +9,11 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kiplint.compat.change import Change
+from kiplint.compat.change import Change, Kind
 from kiplint.compat.classify import classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.ruleset import RuleSet
@@ -133,15 +132,11 @@ def breaks_between(
     An error is allowed only if it breaks nothing: another default of a tagged field is an error that breaks no byte,
     but it changes what the absence of the field means. Changes of messages whose ranges could not be read do not count.
     """
-    try:
-        changes = compare_trees(old, new, releases=releases)
-        classified_changes = classify(changes, _change_rules(), old.sources, new.sources, prove=False)
-    except UsageError as error:  # a message that is too large to be compared
-        yield Regression("", "", str(error))
-        return
-    for change, finding in classified_changes:
+    changes = compare_trees(old, new, releases=releases)
+    for change, finding in classify(changes, _change_rules(), old.sources, new.sources, prove=False):
         is_allowed = finding.breaks in allowed_breaks and (finding.breaks == "none" or finding.severity != "error")
-        if not is_allowed and _was_readable(change, compares_releases=releases is not None):
+        is_regression = not is_allowed and _was_readable(change, compares_releases=releases is not None)
+        if is_regression or change.row is Kind.NOT_COMPARED:
             yield Regression(finding.path, finding.rule, finding.message, pointer=finding.pointer)
 
 

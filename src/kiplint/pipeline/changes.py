@@ -7,14 +7,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import asdict
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from kiplint.compat.change import Change, ChangeFinding
+from kiplint.compat.change import Change, ChangeFinding, Kind
 from kiplint.compat.classify import classify
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree
@@ -114,15 +114,15 @@ def files_by_root(texts: Iterable[Row]) -> Mapping[str, Mapping[str, list[tuple[
 def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
     """The rows of the table `changes` of two trees: one without a rule where nothing changed."""
     key = {"old_root": old.name, "root": new.name, "rules_id": rules.id}
-    problems: list[Any] = []  # to which `compare_trees` adds one for each message that it leaves out
-    changes: list[tuple[Change, ChangeFinding]] = []
     try:
-        differences = compare_trees(old, new, too_large=problems)
-        changes = classify(differences, rules.scopes.whole, old.sources, new.sources)
-    except (UsageError, RecursionError) as error:
-        problems.append(error)
-    rows: list[Row] = [{**key, **_change_columns(change, finding)} for change, finding in changes]
-    rows += [{**key, "problem": str(problem)} for problem in problems]
+        changes = classify(compare_trees(old, new), rules.scopes.whole, old.sources, new.sources)
+    except UsageError as error:
+        return [{**key, "problem": str(error)}]
+    rows: list[Row] = []
+    for change, finding in changes:
+        is_compared = change.row is not Kind.NOT_COMPARED
+        columns = _change_columns(change, finding) if is_compared else {"problem": f"{finding.path}: {finding.message}"}
+        rows.append({**key, **columns})
     return rows or [key]
 
 
