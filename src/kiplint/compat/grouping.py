@@ -23,7 +23,7 @@ MANY: Final = 10
 NEW_VERSION: Final = "compat/new-version"
 
 
-class Line(NamedTuple):
+class GroupLine(NamedTuple):
     """A line below a group: what a new version brings, what a comment says of it, or the names of many RPCs."""
 
     text: str
@@ -47,7 +47,7 @@ class ChangeGroup(NamedTuple):
     """What is said of them: `: version 13 is new` or ` is new, with version 0`."""
     changes: tuple[ChangeFinding, ...]
     """The first has the place, and the proof if there is one."""
-    lines: tuple[Line, ...] = ()
+    lines: tuple[GroupLine, ...] = ()
 
     @property
     def statement(self) -> str:
@@ -124,7 +124,7 @@ def _common_group(groups: Sequence[ChangeGroup]) -> ChangeGroup:
     changes = sorted((change for group in groups for change in group.changes), key=_severity)
     name = plural(len(names), "RPC" if first.types else "message")
     owner = f"{name}: " if is_serious(change) else ""  # there the name is no heading
-    return ChangeGroup(name, types, predicate, tuple(changes), (*first.lines, Line(owner + ", ".join(names))))
+    return ChangeGroup(name, types, predicate, tuple(changes), (*first.lines, GroupLine(owner + ", ".join(names))))
 
 
 def _statements(changes: Iterable[ChangeFinding]) -> Iterator[ChangeGroup]:
@@ -252,7 +252,7 @@ def _declaration(properties: Mapping[str, str]) -> str:
     return properties.get("type", "") + "".join(parts)
 
 
-def _lines(remarks: Iterable[Remark], types: Sequence[str]) -> tuple[Line, ...]:
+def _lines(remarks: Iterable[Remark], types: Sequence[str]) -> tuple[GroupLine, ...]:
     """A line for each text of remarks, with the type of the message where the others of `types` do not have it."""
     remarks_by_text: defaultdict[str, list[Remark]] = defaultdict(list)
     for remark in remarks:
@@ -261,7 +261,7 @@ def _lines(remarks: Iterable[Remark], types: Sequence[str]) -> tuple[Line, ...]:
     for text, group in remarks_by_text.items():
         owner = f"{group[0].message_type}: " if len(types) > len({remark.message_type for remark in group}) else ""
         changes = (remark.change for remark in group if remark.change)
-        lines.append(Line(owner + text, min(changes, key=_severity, default=None)))
+        lines.append(GroupLine(owner + text, min(changes, key=_severity, default=None)))
     return tuple(lines)
 
 
