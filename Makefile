@@ -42,7 +42,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-check: $(VENV)/installed ## install kiplint into .venv and check the schemas that come with it
+check: $(VENV)/installed ## install kiplint into .venv and check the schemas in the repository
 	@$(BIN)/kiplint check $(GOOD)
 
 test: $(VENV)/installed-dev ## run the tests
@@ -54,14 +54,14 @@ lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-snapshots: $(VENV)/installed-dev ## accept the findings that rules now have in their fixtures: all, or make snapshots RULE=pack/name
+snapshots: $(VENV)/installed-dev ## accept the current findings of rules in their fixtures: all rules, or make snapshots RULE=pack/name
 	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py $(if $(RULE),-k '[$(RULE)]') --accept
 
-new-rule: $(VENV)/installed-dev ## begin a rule: make new-rule ID=pack/name
+new-rule: $(VENV)/installed-dev ## start a new rule: make new-rule ID=pack/name
 	@$(BIN)/python scripts/new_rule.py '$(ID)'
 	@$(BIN)/pytest tests/test_rules.py -k '$(ID)' --accept
 
-docs: $(VENV)/installed-dev ## write the generated pages of docs/, and the outputs of the commands that README and guide show
+docs: $(VENV)/installed-dev ## write the generated pages of docs/, and the outputs of commands in the README and the guide
 	@$(BIN)/python docs/generate.py
 	@$(BIN)/python docs/consoles.py
 
@@ -69,29 +69,29 @@ precision: $(VENV)/installed-dev ## measure what rules find in Kafka's releases,
 	@$(BIN)/python scripts/precision.py
 	@$(BIN)/python scripts/pull_requests.py
 
-corpus: $(VENV)/created ## make the corpus of real schemas in ../shared/corpus, out of public repositories
+corpus: $(VENV)/created ## create the corpus of real schemas in ../shared/corpus from public repositories
 	@$(BIN)/python scripts/make_corpus.py ../shared/corpus
 
-releases: $(VENV)/installed ## make the built-in releases of a clone's tags, and of jars: make releases KAFKA=clone JARS=directory
+releases: $(VENV)/installed ## create the built-in releases from the tags of a clone and from jars: make releases KAFKA=clone JARS=directory
 	@$(BIN)/python scripts/make_releases.py '$(KAFKA)' $(if $(JARS),--jars '$(JARS)')
 
 verdicts: $(VENV)/installed ## compare kiplint's verdicts with those of Kafka's generator, and write build/verdicts.md: make verdicts KAFKA=checkout JARS=directory
 	@$(BIN)/python scripts/compare_generator.py '$(KAFKA)' '$(JARS)' --seed $(SEED) --page build/verdicts.md
 
-bench: $(VENV)/installed-dev ## measure check and diff beside buf
+bench: $(VENV)/installed-dev ## compare the speed of check and diff with buf
 	@$(BIN)/python -m benchmarks
 
-bench-growth: $(VENV)/installed-dev ## measure a run of the pipeline, and how its time and memory grow
+bench-growth: $(VENV)/installed-dev ## measure how the time and memory of a pipeline run grow
 	@$(BIN)/python -m benchmarks.growth $(GROWTH_ARGS)
 
-pipeline-demo: $(VENV)/installed-pipeline ## run the pipeline on a sample history, and show its report
+pipeline-demo: $(VENV)/installed-pipeline ## run the pipeline on a sample history and show its report
 	@$(BIN)/python -m benchmarks.demo
 
 editor: ## build the extension for VS Code, editors/vscode/kiplint.vsix; needs Node.js
 	@cp LICENSE editors/vscode/LICENSE
 	@cd editors/vscode && npm ci --no-audit --no-fund --silent && npx --no-install vsce package --out kiplint.vsix
 
-release-check: $(VENV)/installed-dev ## build what a release uploads into ./dist, check it, and run it out of empty environments
+release-check: $(VENV)/installed-dev ## build the files of a release into ./dist, check them, and run them in empty environments
 	@$(PIP) install --group release
 	@rm -rf dist
 	@$(BIN)/python -m build --outdir dist .

@@ -432,7 +432,8 @@ def test_the_command_line(inputs: dict[str, str], expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("inputs", "expected"), [({"formats": "junit"}, "formats: FORMAT=FILE, not junit"), ({"paths": "'"}, "No closing")]
+    ("inputs", "expected"),
+    [({"formats": "junit"}, "formats: expected FORMAT=FILE, not junit"), ({"paths": "'"}, "No closing")],
 )
 def test_mistakes_in_inputs(inputs: dict[str, str], expected: str) -> None:
     with pytest.raises((action_run.ActionError, ValueError), match=expected):

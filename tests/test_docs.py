@@ -90,6 +90,14 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert place in map(anchor, _headings(target.read_text("utf-8"))), f"{link}: no such heading"
 
 
+def test_the_modules_that_contributing_names_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    modules = re.findall(r"`((?:src/kiplint/)?[a-z]+/[a-z0-9_]+\.(?:py|sql))`", text)
+    assert len(modules) > 40
+    missing = [name for name in modules if not any((ROOT / top / name).is_file() for top in ("", "src/kiplint"))]
+    assert missing == []
+
+
 def test_every_page_is_reached_in_two_steps() -> None:
     """Every page is at most two links away from the README, and from the index of the documentation."""
     pages = set(DOCS.rglob("*.md"))

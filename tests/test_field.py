@@ -184,7 +184,7 @@ def test_a_new_version_without_a_field() -> None:
 
 
 def test_a_closed_field_beside_open_ones() -> None:
-    message = "Epoch ends with version 0, but other fields beside it do not end: the next version would drop it"
+    message = "Epoch ends with version 0, but other fields of its struct do not end: the next version would drop it"
     assert lines("59", "check", "old", "--all") == [f"versions/closed-beside-open {message}"]
     assert lines("59", "check", "new", "--all") == []
     assert "compat/field-ended SnapValue 1, Epoch: Epoch was removed in version 1" in lines("59", "diff", "old", "new")

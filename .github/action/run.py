@@ -20,7 +20,7 @@ ROLLOUTS = ("auto", "always", "never")
 
 
 class ActionError(Exception):
-    """A mistake in the inputs, or a base that cannot be had."""
+    """A mistake in the inputs, or a base that cannot be fetched."""
 
 
 def git(*words: str) -> str:
@@ -83,7 +83,7 @@ def words(inputs: Mapping[str, str], event: Mapping[str, Any]) -> Iterator[str]:
         yield f"--output-format=sarif={inputs['sarif-file']}"
     for report in shlex.split(inputs["formats"]):
         if "=" not in report:
-            raise ActionError(f"formats: FORMAT=FILE, not {report}")
+            raise ActionError(f"formats: expected FORMAT=FILE, not {report}")
         yield f"--output-format={report}"
     yield from ("--", *paths)
 

@@ -1,1 +1,1 @@
-"""What the generated pages say, one module for each page; `docs/generate.py` writes them."""
+"""The content of the generated pages, one module for each page; `docs/generate.py` writes them."""

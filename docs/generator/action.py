@@ -1,4 +1,4 @@
-"""The inputs and outputs of the GitHub action, out of `action.yml`."""
+"""The inputs and outputs of the GitHub action, from `action.yml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command reference, out of the commands themselves."""
+"""The command reference, generated from the commands."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def _meaning(parameter: Any, is_group: bool) -> str:
 
 
 def _usual(parameter: Any) -> str:
-    """What holds when an argument or option is left out, where that is worth saying."""
+    """The default of an argument or option, if it is worth showing."""
     if isinstance(parameter.show_default, str):
-        return f" Without it: {prose(parameter.show_default)}."
+        return f" Default: {prose(parameter.show_default)}."
     is_plain = isinstance(parameter.default, (str, int)) and parameter.default not in ("", False)
-    return f" Without it: {code(str(parameter.default))}." if is_plain else ""
+    return f" Default: {code(str(parameter.default))}." if is_plain else ""
 
 
 def _epilog(text: str) -> str:

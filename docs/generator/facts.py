@@ -21,17 +21,16 @@ from kiplint.versions import VersionRange
 CLASSES = {element.__name__: element for element in (*KINDS.values(), Container, VersionRange)}
 
 INTRODUCTION = """\
-What an expression of a rule may say. [Writing rules](../guide/writing-rules.md) shows how to use it.
+The language of rule expressions. [Writing rules](../guide/writing-rules.md) shows how to use it.
 
 A rule looks at one kind of element (`each`). In its expressions, the facts of that element are names, as in `tag`; the
-facts of another element follow a dot, as in `message.flexible`. Types are written as in Python; the name of a class is
-that of the section below that lists its facts.
-"""
+facts of another element follow a dot, as in `message.flexible`. Types are written as in Python; the facts of a class
+are in the section below with its name."""
 RANGES = """\
 A set of versions, shown as Kafka writes it (`3`, `0-2`, `3+`, `none`). Ranges can be compared (`<=` is "within", `==`)
 and combined (`&` in both, `|` in either, `-` in the first only); an empty one is false.
 """
-OTHERS = "What messages and structs have in common: the type of `owner`."
+OTHERS = "The facts that messages and structs share: the type of `owner`."
 
 
 class Fact(NamedTuple):
@@ -122,7 +121,7 @@ def _type(annotation: str, anchors: dict[str, str]) -> str:
 
 
 def _functions() -> str:
-    """The functions that expressions may call."""
+    """The functions that expressions can call."""
     arguments = ("x", "x, y")
     rows = [
         [code(f"{name}({arguments[function.arguments - 1]})"), function.returns, prose(function.about)]

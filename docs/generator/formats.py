@@ -17,13 +17,13 @@ A_VERSION = "1.0.0"
 """Stands for that of kiplint, which is another one with every commit."""
 
 INTRODUCTION = """\
-`--output-format NAME` writes to standard output, `--output-format NAME=FILE` to a file. The option may be given several
-times, so that one run writes several reports; one of them at most goes to standard output.
+`--output-format NAME` writes to standard output, `--output-format NAME=FILE` to a file. You can repeat
+the option to write several reports in one run; at most one of them can go to standard output.
 
-Two formats have limits that others set, and say what they leave out: `github` writes ten annotations of a level and a
-job summary of 1 MiB, the gravest first, and `sarif` 25,000 results.
+Two formats have limits that their platforms set, and report what they omit: `github` writes at most ten annotations of
+a level and a job summary of 1 MiB, the most severe first, and `sarif` writes at most 25,000 results.
 
-`kiplint diff` and `kiplint pipeline report` have one format more, `html`: a page to look at and share, in one file that
+`kiplint diff` and `kiplint pipeline report` have another format, `html`: a page to browse and share, in one file that
 loads nothing.
 """
 

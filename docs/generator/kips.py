@@ -1,4 +1,4 @@
-"""The sentences of the KIPs with what holds them, out of `docs/kips.json`; a test tries every row."""
+"""The sentences of the KIPs with what checks them, from `docs/kips.json`; a test tries every row."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from generator.markdown import anchor, code, page, place, prose, table
 DATA = Path(__file__).resolve().parent.parent / "kips.json"
 
 INTRODUCTION = """\
-What the KIPs that kiplint knows say, sentence by sentence in our words, with the section of the KIP, and what
-holds the sentence: a rule, with an edit of a small schema set that breaks the sentence and is reported by the rule; a
-command that shows it; or the reason why a schema cannot show it. Of {count} sentences {rules} have a rule and
-{commands} a command. A test tries every row.
+The requirements of the KIPs that kiplint checks, sentence by sentence in our words, with the
+section of the KIP and what checks the sentence: a rule, with an edit of a small schema set that violates the sentence
+and that the rule reports; a command that shows it; or the reason why a schema cannot show it. Of {count} sentences
+{rules} have a rule and {commands} a command. A test tries every row.
 
-In an edit, a value is what the property becomes, `null` means that it is removed, and `at` is the new place of a field.
+In an edit, a value is the new value of the property, `null` removes it, and `at` is the new position of a field.
 """
 
 
@@ -37,7 +37,7 @@ def _row(row: dict[str, Any]) -> list[str]:
     edits = (row.get("break") or row.get("mend") or {}).items()
     breaks = ", ".join(code(f"{place}: {json.dumps(edit, ensure_ascii=False)}") for place, edit in edits)
     if "mend" in row:
-        breaks = f"the KIP itself; mended by {breaks}"
+        breaks = f"the KIP itself; corrected by {breaks}"
     return [prose(row["section"]), prose(row["says"]), _holder(row), breaks]
 
 

@@ -1,4 +1,4 @@
-"""The record of each rule over real releases, out of `docs/precision.json`, which `make precision` writes."""
+"""The record of each rule over real releases, from `docs/precision.json`, which `make precision` writes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ PULL_REQUESTS = DATA.with_name("pull_requests.json")
 
 INTRODUCTION = """\
 What each rule finds in {tags} releases of Kafka, from 2.2 on, in its trunk, and at the heads of {count} forks
-({forks}), and what history says of it. A finding counts once, however many releases have it.
+({forks}), and what the history shows. A finding counts once, however many releases contain it.
 `make precision` measures it again.
 
 - *corrected*: the next release does not have the finding, because its message or field was changed. *gone*: the message
-  or field was removed or renamed. *stands*: Kafka's trunk of 2026-08 has the finding. *forks*: only a fork has it.
+or field was removed or renamed. *stands*: Kafka's trunk of 2026-08 has the finding. *forks*: only a fork has the
+finding.
 - *true* and *false*: the [verdicts](#judged) on findings that were not corrected. `make precision` fails if an error or
   a warning is true less than four times in five, or if a finding of these severities is neither corrected nor judged.
 
@@ -28,9 +29,9 @@ Rules that are not listed found nothing: no release has made the mistake.
 
 
 CHANGES = """\
-`make precision` also reviews {commits} commits of Kafka's trunk as pull requests, each against the one before, and the
-forks of {forks}, each as a whole against the release of Kafka that it comes from. The
-releases before a commit say what is released. {failing} of these changes have an error. `make precision` fails if an
+`make precision` also reviews {commits} commits of Kafka's trunk as pull requests, each compared with the
+one before, and the forks of {forks}, each as a whole compared with the release of Kafka that it is based on. The
+releases before a commit decide what is released. {failing} of these changes have an error. `make precision` fails if an
 error or a warning is not judged, if an error is false, or if more than one warning in twenty is false.
 
 Each row counts the entries of `kiplint review`, one for each cause. Verdicts on single changes are below; all others

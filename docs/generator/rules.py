@@ -1,4 +1,4 @@
-"""The rule reference, out of the shipped packs and their fixtures."""
+"""The rule reference, generated from the shipped packs and their fixtures."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from kiplint.model.rpcs import PROTECTED
 from kiplint.text.decode import blank_comments
 
 INTRODUCTION = """\
-Every rule that comes with kiplint is on the page of its pack, with its reason and its source. `kiplint explain RULE`
-shows examples besides.
+Every built-in rule is on the page of its pack, with its reason and its source. `kiplint explain RULE` also shows
+examples.
 
-A rule is called `pack/rule`. That name, the pack's name alone, or a glob such as `*/default-*` selects rules in
+The id of a rule is `pack/rule`. That id, the name of a pack, or a glob such as `*/default-*` selects rules in
 `--select` and `--ignore`, in the [configuration](../guide/configuration.md), and in
-[comments that suppress a finding](../guide/suppressing.md). An *error* is refused by Kafka's own generator, breaks a
-released protocol or a KIP, or has never been right in any release; a *warning* is most likely a slip; an *info* is
-worth a look. A rule that is *off* has to be selected by its full name.
+[comments that suppress a finding](../guide/suppressing.md). An *error* is rejected by Kafka's generator, breaks a
+released protocol, violates a KIP, or was a mistake in every release that contained it. A *warning* is most likely a
+mistake. An *info* is worth a look. A rule that is *off* must be selected by its id.
 """
 
 PROTECTION = """\
-**RPCs that rules protect.** The wire knows an RPC by its API key alone. These rules hold whatever a file calls the
-RPC. The keys 17 and 18 mean Kafka's RPCs in every schema set, the others in a set that has ApiVersions."""
+**RPCs that rules protect.** Peers identify an RPC only by its API key, so these rules apply whatever
+the name of the RPC in a file. The keys 17 and 18 are Kafka's RPCs in every schema set, the others in a set that has
+ApiVersions."""
 
 
 def make() -> dict[str, str]:
@@ -56,7 +57,7 @@ def _protected_rpcs() -> Iterator[list[str]]:
 
 
 def _by_key(rule: Rule) -> str:
-    """The text of a rule that goes by the API key; empty for others."""
+    """The text of a rule that uses the API key; empty for others."""
     text = msgspec.json.encode(rule.spec).decode()
     return text if re.search(r"rpc_name|kafka_title|schemas\.requests", text) else ""
 
@@ -66,8 +67,8 @@ def _of_review() -> str:
     rule = CONFIGURATION_CHANGED
     rows = [[code(rule.spec.id), _level(rule), prose(rule.title), prose(rule.spec.why)]]
     about = (
-        "What a pull request changes beside its definitions. `kiplint review` reports them; these rules cannot be "
-        "selected or ignored."
+        "Changes of a pull request other than those of its definitions. `kiplint review` reports them; these rules "
+        "cannot be selected or ignored."
     )
     return "\n\n".join([f"## {rule.pack}", about, table(["rule", "severity", "what it finds", "why"], rows)])
 
@@ -108,16 +109,16 @@ def _facts(rule: Rule) -> Iterator[str]:
     yield from (f"- {code(name)} stands for {code(text)}" for name, text in spec.let.items())
     for name, requirement in spec.fields.items():
         properties = msgspec.json.format(msgspec.json.encode(_properties(requirement)), indent=0).decode()
-        yield f"- The field {name} has to be {code(properties)}"
+        yield f"- The field {name} must be {code(properties)}"
     for case in spec.says:
         yield f"- {f'When {code(case.when)}' if case.when else 'Else'}: {code(case.message)}"
     if spec.instead:
-        yield f"- To write instead: {code(spec.instead)}"
+        yield f"- Write instead: {code(spec.instead)}"
     yield from (
         f"- Help: {code(text)}" for text in dict.fromkeys([*(case.help for case in spec.says), spec.help]) if text
     )
     if spec.fix:
-        yield f"- Fix: {spec.fix}"
+        yield f"- Fix: {code(spec.fix)}"
 
 
 def _judgement(rule: Rule) -> str:
@@ -127,9 +128,9 @@ def _judgement(rule: Rule) -> str:
     if spec.expect:
         predicate = f"must have {code(spec.expect)}"
     elif spec.fields and not spec.says and not spec.message:
-        predicate = "must carry the fields below"
+        predicate = "must have the fields below"
     else:
-        predicate = "breaks it in one of the cases below" if spec.says and spec.says[-1].when else "breaks it"
+        predicate = "violates it in the cases below" if spec.says and spec.says[-1].when else "violates it"
     return f"Each [{rule.each}](../../guide/writing-rules.md#facts-and-functions){when} {predicate}"
 
 
@@ -141,9 +142,9 @@ def _properties(requirement: FieldRequirement) -> dict[str, object]:
 
 
 def _level(rule: Rule) -> str:
-    return f"off ({rule.active_severity} when selected)" if rule.severity == "off" else rule.severity
+    return f"off ({rule.active_severity} if selected)" if rule.severity == "off" else rule.severity
 
 
 def _params(rule: Rule) -> str:
     rows = ([code(name), code(json.dumps(value))] for name, value in rule.params.items())
-    return table(["parameter", "value unless configured"], rows)
+    return table(["parameter", "default"], rows)

@@ -36,7 +36,7 @@ PUBLISHED = ("message", "config")
 
 
 def published() -> dict[str, str]:
-    """The files that have an address of their own, by path below `docs/`: the catalog, and what it links to."""
+    """The files with their own address, by path below `docs/`: the catalog, and what it links to."""
     return {_file("catalog"): _json(CATALOG), **{_file(name): _json(schema(name)) for name in PUBLISHED}}
 
 

@@ -1,4 +1,4 @@
-"""The tables and views of the pipeline's lakes, out of the DDL and of the file of views."""
+"""The tables and views of the pipeline's lakes, from the DDL and the file of views."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from kiplint.pipeline.answers import VIEWS
 from kiplint.pipeline.tables import PARTITION_COLUMNS, TABLES
 
 INTRODUCTION = """\
-What `kiplint pipeline run` writes: Delta tables, a directory each, which any reader of Delta opens, and which
-`kiplint pipeline query` has by the same names. The log of each table has a comment for each column, and the statistics
-of each file.
+`kiplint pipeline run` writes Delta tables, one directory each, which any Delta reader can open and
+`kiplint pipeline query` can query by the same names. The log of each table has a comment for each column and the
+statistics of each file.
 
-Contents have ids made of their bytes: a `blob` is a file's content, a `tree` the files of one schema set, a `root` all
-sets of a revision; what several revisions share is there once.
+Contents have ids derived from their bytes: a `blob` is the content of a file, a `tree` the files of one schema set, a
+`root` all sets of a revision. Content that several revisions share is stored once.
 
 Views answer questions:
 

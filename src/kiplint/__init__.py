@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """A public name; all are imported when the first is used, so that `import kiplint` takes no time."""
+    """A public name; the first use of one imports them all, so that `import kiplint` is fast."""
     if name == "__all__":
         return __dir__()
     if name in __dir__():

@@ -25,11 +25,11 @@ class InvalidRange(ValueError):  # noqa: N818
 
 
 class InvertedRange(InvalidRange):
-    """The range ends before it begins; Kafka's generator takes it for no version."""
+    """The range ends before it begins; Kafka's generator treats it as no version."""
 
 
 class VersionRange:
-    """A set of versions, hashable: it is not to be changed.
+    """An immutable, hashable set of versions.
 
     Supports `version in range`, `&`, `|`, `-`, `==`, and `<=`, `<`, `>=`, `>` as subset relations; an empty range is
     false. A range that reaches 32767 is open: `3+` and `3-32767` are the same value.
@@ -153,7 +153,7 @@ def uniform_parts(ranges: Iterable[VersionRange], within: VersionRange) -> Itera
 
 
 def _normal(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
-    """The union of intervals as sorted, disjoint, non-adjacent intervals; inverted ones are left out."""
+    """The union of intervals as sorted, disjoint, non-adjacent intervals; inverted ones are ignored."""
     result: list[Interval] = []
     for low, high in sorted((low, high) for low, high in intervals if low <= high):
         if result:

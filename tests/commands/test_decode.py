@@ -201,7 +201,7 @@ def test_a_broken_definition_is_named(tmp_path: Path) -> None:
     (tmp_path / "XData.json").write_bytes(definition(name="XData", type="data", apiKey=None))
     (tmp_path / "YData.json").write_bytes(b'{"validVersions": "0", "fields": [,')
     result = run("decode", "XData@0", cwd=tmp_path, stdin=b"")
-    assert (result.code, "YData.json cannot be read, so it is left out" in result.err) == (2, True)
+    assert (result.code, "YData.json cannot be read, so it is skipped" in result.err) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["other", "hex", "version"])

@@ -65,7 +65,7 @@ def test_fields_that_are_not_checked_are_counted(place: Path) -> None:
     lone = json.dumps(field("Epoch"))
     (place / "kip.md").write_text(f"Add {lone}.\n\n{lone}\n{REQUEST}")
     result = run("kip.md", "--ignore", "style")
-    assert "kip.md: 2 fields outside of a definition not checked (lines 1, 3)" in result.err
+    assert "kip.md: 2 fields outside a definition, not checked (lines 1, 3)" in result.err
 
 
 def test_the_set_gives_the_rest_and_what_is_changed(place: Path) -> None:

@@ -154,7 +154,7 @@ def test_both_sides_in_files(repo: Path, tmp_path: Path) -> None:
     ("words", "says"),
     [
         (["two.txt", "B1"], "CLIENT has the versions of 2 brokers: name one client"),
-        (["client", "B1", "--mode", "zookeeper"], "brokers of B1 have no ZooKeeper mode: leave out --mode zookeeper"),
+        (["client", "B1", "--mode", "zookeeper"], "brokers of B1 have no ZooKeeper mode: omit --mode zookeeper"),
     ],
 )
 def test_what_cannot_be_negotiated(repo: Path, tmp_path: Path, words: list[str], says: str) -> None:

@@ -52,7 +52,7 @@ def test_examples_that_contradict_a_rule(place: Path, files: dict[str, bytes], l
 def test_a_pack_without_examples(tmp_path: Path) -> None:
     write(tmp_path, {"my.json5": json.dumps(PACK).encode()})
     result = kiplint("rules", "--test", "my.json5", cwd=tmp_path)
-    problem = "there are no examples beside my.json5: create good/ and bad/, or RULE/good/ and RULE/bad/"
+    problem = "there are no examples next to my.json5: create good/ and bad/, or RULE/good/ and RULE/bad/"
     assert (result.code, result.err) == (2, f"error: {problem}\n")
 
 

@@ -168,10 +168,11 @@ def test_a_broker_that_cannot_read_the_header_of_api_versions_closes_the_connect
     assert statuses["Theirs"] == ("broker-only", None, None)
     if closes:
         assert (exchange.tried, exchange.tried_header, exchange.answer, exchange.used) == (6, 3, None, None)
-        assert exchange.notes[0].startswith("the broker closes the connection: it takes the header of version 6 for ")
+        assert exchange.notes[0].startswith("the broker closes the connection: it reads the header of version 6 as ")
         assert statuses["ApiVersions"] == statuses["One"] == ("no-connection", "none", None)
         assert (
-            row(negotiation, "One").message == "b1 closes the connection, as it cannot read the header of ApiVersions"
+            row(negotiation, "One").message
+            == "b1 closes the connection, because it cannot read the header of ApiVersions"
         )
     else:
         assert statuses["One"] == ("agreed", "0-3", 3)
@@ -449,7 +450,7 @@ def test_a_record_is_not_for_clients() -> None:
 
 def test_an_rpc_that_the_client_has_unstable_is_not_only_the_brokers() -> None:
     line = row(between(one("0", **UNSTABLE), one("0")), "One")
-    assert (line.status, line.message) == ("unstable", "the client has it in the unstable version 0 only")
+    assert (line.status, line.message) == ("unstable", "the client has the RPC in the unstable version 0 only")
 
 
 def test_telemetry_needs_a_reporter() -> None:
@@ -463,7 +464,7 @@ def test_brokers_list_more_of_produce_than_they_take() -> None:
     sides = [(*rpc("Produce", 0, valid), *api_versions("0-3")) for valid in ("0-9", "3-12")]
     negotiation = between(*sides)
     assert negotiation.exchanges[0].notes == (PRODUCE_NOTE,)
-    assert row(negotiation, "Produce").message == "b1 lists versions 0-2 too, and refuses them (KAFKA-18659)"
+    assert row(negotiation, "Produce").message == "b1 lists versions 0-2 too, and rejects them (KAFKA-18659)"
     assert between(sides[1], sides[0]).exchanges[0].notes == ()
 
 

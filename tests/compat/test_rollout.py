@@ -76,7 +76,7 @@ def test_the_kip_s_own_definitions_after_a_broker(repo: Path) -> None:
         ("DescribeTopicPartitions", 75, "wrong", "0", "none", RETIRE),
         ("FindCoordinator", 10, "wrong", "0-6", "none", RETIRE),
         ("GetTelemetrySubscriptions", 71, "done", "0", "0-1", "version 1 uses header 3"),
-        ("LeaderAndIsr", 4, "dead", "none", "none", "no valid version was left, and now the file is gone"),
+        ("LeaderAndIsr", 4, "dead", "none", "none", "it had no valid version, and its file was removed"),
         ("Metadata", 3, "wrong", "0-13", "none", RETIRE),
         ("OffsetDelete", 47, "done", "0", "0-1", "version 1 uses header 3"),
         ("PushTelemetry", 72, "done", "0", "0-1", "version 1 uses header 3"),
@@ -225,7 +225,7 @@ ROWS: list[tuple[Messages, Sequence[Messages | None], str, str]] = [
     (DEAD, [None, X5], "dead",
      "no valid version is left"),
     ((), [DEAD], "dead",
-     "no valid version was left, and now the file is gone"),
+     "it had no valid version, and its file was removed"),
     ((), [X5], "wrong compat/message-removed XRequest/name",
      'is in the base, but not in the head; to retire it, keep its files with "validVersions": "none"'),
     # OffsetDelete and telemetry
@@ -392,7 +392,7 @@ def test_api_versions_with_header_3_is_done_with_a_note() -> None:
     row = row_of(API_VERSIONS_6, half("response", {"0+": "0"}, **VERSIONS_6))
     assert (row.status, row.rule) == ("done", "")
     assert row.message == (
-        "version 6 uses header 3; no released broker can read ApiVersions with request header 3: it closes the connection"
+        "version 6 uses header 3; no released broker can read ApiVersions with request header 3; the broker closes the connection"
     )
 
 

@@ -97,12 +97,12 @@ def test_json_of_a_client() -> None:
             '{"Fetsh": [4, 11]}',
             "b.txt: no RPC has the name Fetsh: give its API key instead; did you mean Fetch?",
         ),
-        ('{"Fetch": [4]}', "b.txt is no table of versions: Expected `array` of length 2, got 1 - at `$.apis[...]`"),
+        ('{"Fetch": [4]}', "b.txt is not a table of versions: Expected `array` of length 2, got 1 - at `$.apis[...]`"),
         (
             '{"Fetch": [4, 40000]}',
-            "b.txt is no table of versions: Expected `int` <= 32767 - at `$.apis[...][1]`",
+            "b.txt is not a table of versions: Expected `int` <= 32767 - at `$.apis[...][1]`",
         ),
-        ('{"Fetch"', "b.txt is no table of versions: Input data was truncated"),
+        ('{"Fetch"', "b.txt is not a table of versions: Input data was truncated"),
     ],
 )
 def test_what_is_no_such_output(text: str, says: str) -> None:

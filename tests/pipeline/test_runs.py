@@ -146,7 +146,7 @@ def test_what_kiplint_did_not_write_stays(tmp_path: Path) -> None:
     for folder in folders:
         folder.mkdir(parents=True)
         (folder / "mine.txt").write_text("mine")
-    with pytest.raises(UsageError, match="is not a lake, and has other files"), locked(tmp_path):
+    with pytest.raises(UsageError, match="is not a lake and has other files"), locked(tmp_path):
         pass
     with locked(tmp_path / "lake"):
         pass

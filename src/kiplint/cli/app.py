@@ -1,4 +1,4 @@
-"""The typer app. The module of a command is imported when the command line names it, as importing all is slow."""
+"""The typer app. The module of a command is imported only if the command line names it, as importing all is slow."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RENAMED_OPTIONS: Final = {"--changed-since": "--base", "--since": "--base", "--a
 
 
 class Command(TyperCommand):
-    """A command, whose usage shows which arguments may be left out and which repeat."""
+    """A command, whose usage shows which arguments are optional and which can be repeated."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words of a command line. Raises UsageError for an option that has another name now."""
@@ -47,7 +47,7 @@ def usage(argument: Any) -> str:
 
 
 class CommandGroup(TyperGroup):
-    """Commands by name, with their help only; the one that the command line names is imported."""
+    """Commands by name, with their help; only the command that the command line names is imported."""
 
     package: str
     """The package or module of the commands, such as `kiplint.commands`."""
@@ -61,7 +61,7 @@ class CommandGroup(TyperGroup):
 
 
 def make_app() -> Any:
-    """The group of all commands, to be called with the words of a command line."""
+    """The group of all commands; call it with the words of a command line."""
     return _make_group("kiplint.commands", _kiplint, add_completion=True)
 
 
@@ -105,7 +105,7 @@ def _make_command(name: str, function: Callable[..., int], epilog: str) -> Any:
 
 
 def _make_group(name: str, callback: Callable[..., None] = lambda: None, add_completion: bool = False) -> Any:
-    """The group of the commands in a package or module of that name; `callback` takes the options before a command."""
+    """The group of the commands in a package or module; `callback` handles the options before a command."""
     package: Any = import_module(name)
     app = typer.Typer(
         help=package.HELP,
@@ -137,4 +137,4 @@ def _kiplint(
         bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command: only --version, whose callback does all that is to be done."""
+    """Handle the options before a command: only --version, whose callback does all the work."""

@@ -22,7 +22,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def make_options(kind: type[Options], values: Mapping[str, Any]) -> Options:
-    """The options of a run, from the parameters of a typer function: those of the names of fields, None for not given.
+    """The options of a run, from the parameters of a typer function with the names of its fields; None for not given.
 
     A test shows that each field has its parameter.
     """
@@ -33,11 +33,11 @@ def make_options(kind: type[Options], values: Mapping[str, Any]) -> Options:
 
 
 def keywords_of(kind: type[msgspec.Struct]) -> Callable[[Function], Function]:
-    """Give a public function, which passes its `**options` to a struct, the signature with the fields as keywords.
+    """Give a public function that passes its `**options` to a struct the signature with the fields as keywords.
 
-    `help`, editors and `inspect` show their names, types and defaults, and the struct refuses an unknown keyword. A
-    type checker takes any keyword: beside `*sets`, a ParamSpec cannot stand (PEP 612), and `**options` could only be
-    typed by a TypedDict (PEP 692), a second list of the same names without their defaults.
+    `help`, editors and `inspect` show their names, types and defaults, and the struct rejects an unknown keyword. A
+    type checker accepts any keyword: a ParamSpec cannot be combined with `*sets` (PEP 612), and `**options` could only
+    be typed by a TypedDict (PEP 692), a second list of the same names without their defaults.
     """
 
     def set_signature(function: Function) -> Function:
@@ -107,7 +107,7 @@ ReleasedOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="GLOB|REV|SET",
-        help="A release: a glob of git tags, a revision or a set. A version is released if a release has it. "
+        help="A release: a glob of git tags, a revision or a set. A version is released if a release contains it. "
         "Repeatable.",
         show_default="the configuration's; in review, release tags; otherwise the base",
     ),

@@ -56,7 +56,7 @@ def parse_outputs(values: Sequence[str], formats: Collection[str] = FORMATS) -> 
 def report(
     command: str, output_format: Sequence[str] | None, work: Callable[[], Report], formats: Collection[str] = FORMATS
 ) -> int:
-    """Do the work of a command, write its report, and return the exit code.
+    """Run a command, write its report, and return the exit code.
 
     `output_format` has the values of that option, which name some of the `formats`. Where one of the outputs is for
     GitHub, an error is reported there too.
@@ -96,7 +96,7 @@ def present(result: RunResult, output_format: str) -> int:
 
 
 def _finish(result: RunResult) -> int:
-    """Print the notes of a result, and `warning: a.json cannot be read, so it is left out`; return the exit code."""
+    """Print the notes of a result, and `warning: a.json cannot be read, so it is omitted`; return the exit code."""
     for note in result.notes:
         warn(note)
     for file in result.unparsable:
@@ -105,7 +105,7 @@ def _finish(result: RunResult) -> int:
 
 
 def _write_report(result: Report, outputs: Sequence[Output]) -> None:
-    """Write a result to all outputs, and to the files of the workflow step where one output is for GitHub.
+    """Write a result to all outputs and, if one of them is for GitHub, to the files of the workflow step.
 
     Without findings, also print how many files were checked.
     """

@@ -22,7 +22,7 @@ INTERRUPTED, BROKEN_PIPE = 130, 141
 
 
 def use_color(stream: TextIO) -> bool:
-    """Whether to colour the output to a stream: by NO_COLOR, else FORCE_COLOR, else whether it is a terminal."""
+    """Whether to color the output to a stream: depends on NO_COLOR, FORCE_COLOR, or whether it is a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -51,7 +51,7 @@ def how_to_install(extra: str) -> str:
 
 
 class WorkflowLog(io.TextIOWrapper):
-    """A stream to the log of a GitHub workflow, in which nothing that is written is a command to GitHub.
+    """A stream to the log of a GitHub workflow, which escapes everything that GitHub would read as a command.
 
     Commands are `##[` anywhere, and `::` at the start of a line. Their last character becomes a JSON escape, so that
     JSON remains the same JSON. An incomplete line is held back, as a command may be divided between two writes.
@@ -60,7 +60,7 @@ class WorkflowLog(io.TextIOWrapper):
     _unfinished_line = ""
 
     def write(self, data: str, /) -> int:
-        """Write the complete lines, and hold the rest back."""
+        """Write the complete lines, and keep the rest for later."""
         text = self._unfinished_line + data
         end = max(text.rfind("\n"), text.rfind("\r")) + 1
         self._unfinished_line = text[end:]
@@ -90,7 +90,7 @@ def prepare_streams() -> None:
 
 
 def _safe_stream(stream: TextIO | None) -> TextIO:
-    """A `WorkflowLog` in a GitHub workflow, else the stream as it is; for a closed stream (None) one to nowhere."""
+    """A `WorkflowLog` in a GitHub workflow, otherwise the stream; for a closed stream (None), one to /dev/null."""
     if stream is None:
         return open(os.devnull, "w")
     if os.environ.get("GITHUB_ACTIONS") != "true" or not isinstance(stream, io.TextIOWrapper):
@@ -140,7 +140,7 @@ def _exit_after_signal(number: int, frame: FrameType | None) -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """Remove temporary files, and end the process at once: to destroy 100,000 objects first would take long."""
+    """Remove temporary files and end the process at once, because destroying 100,000 objects first takes long."""
     close()
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -151,5 +151,5 @@ def leave(code: int) -> NoReturn:
 
 
 def _discard_buffer(stream: TextIO) -> None:
-    """Let a stream that cannot be written end in /dev/null, so that no later flush fails."""
+    """Redirect a stream that cannot be written to /dev/null, so that no later flush fails."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,7 +1,7 @@
 """Reading and writing one version of one message.
 
-The reader follows a layout through bytes, and reports the position of each value and every problem. The writer gives
-what a value leaves out its default, as Kafka's classes do.
+The reader follows a layout through bytes, and reports the position of each value and every problem. The writer uses the
+default of whatever a value omits, as Kafka's classes do.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from kiplint.model.message import Message
 from kiplint.model.types import INTEGERS, PRIMITIVES, WIDTHS
 
 MOST_PROBLEMS = 100
-"""How many errors of a message end its reading, and how many of its warnings are reported."""
+"""The number of errors after which the reading of a message ends, and of the warnings that are reported."""
 
 
 NULL, NULL_IN_TAG, PRESENT = -1, 0, 1
-"""The markers of a nullable struct (KIP-893): an int8, but in a tagged field an unsigned varint."""
+"""The markers of a nullable struct (KIP-893): an int8, or an unsigned varint in a tagged field."""
 
 
 class ValueSpan(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ class DecodedBody(msgspec.Struct, frozen=True):
 
 
 class UnusableLayout(Exception):  # noqa: N818
-    """The definition has no usable layout; `Codec.unusable` says why."""
+    """The definition has no usable layout; `Codec.unusable` has the reason."""
 
 
 class Codec:
@@ -83,7 +83,7 @@ class Codec:
 
     @cached_property
     def unusable(self) -> str:
-        """Why the definition has no layout by which bytes could be read; empty when it has one."""
+        """Why the definition has no usable layout; empty if it has one."""
         field_count, depth = unfolded_size(self.message, UNFOLDED_FIELDS)
         if field_count > UNFOLDED_FIELDS:
             return UNFOLDED_FIELDS.exceeded(self.message.name)
@@ -149,7 +149,7 @@ def _fields_without_layout(body: Layout) -> Iterator[Field]:
 
 
 class _StopReading(Exception):  # noqa: N818
-    """A problem, which is noted already, after which reading cannot go on, or one too many."""
+    """A problem, already recorded, after which reading must stop."""
 
 
 class _ValueReader:
@@ -191,7 +191,7 @@ class _ValueReader:
 
     @property
     def remaining(self) -> int:
-        """How many bytes remain."""
+        """The number of remaining bytes."""
         return self.end - self.pos
 
     @property
@@ -199,7 +199,7 @@ class _ValueReader:
         return f"{self.remaining} {'is' if self.remaining == 1 else 'are'} left" if self.remaining else "none is left"
 
     def take(self, size: int) -> bytes:
-        """The next `size` bytes, which must be there."""
+        """The next `size` bytes, which must exist."""
         self.pos += size
         return self.data[self.pos - size : self.pos]
 
@@ -236,7 +236,7 @@ class _ValueReader:
     def length(self, compact: bool, nullable: bool, kind: str, what: str, path: str) -> int | None:
         """Read a length or a count, which may be more than what remains; None for null.
 
-        It is a varint if `compact`, else an integer of the type `kind`. `what` names it in messages.
+        It is a varint if `compact`, otherwise an integer of the type `kind`. `what` names it in messages.
         """
         start = self.pos
         size = self.varint(what, path) - 1 if compact else int(self.fixed_width(kind, path))
@@ -289,7 +289,7 @@ class _ValueReader:
         self.body(slot.body, slot.field.struct, out, path)
 
     def primitive(self, slot: Slot, nullable: bool, description: str, path: str) -> Any:
-        """Read a value that is no struct; `description` is the type of its span, such as `compact string`."""
+        """Read a value that is not a struct; `description` is the type of its span, such as `compact string`."""
         start = self.pos
         value = self.fixed_width(slot.kind, path) if slot.kind in WIDTHS else self.length_prefixed(slot, nullable, path)
         self.record_span(start, path, description, value)
@@ -367,7 +367,7 @@ class _ValueReader:
             self.tagged(tag, size, slots.get(tag), out, path, start)
 
     def tagged(self, tag: int, size: int, slot: Slot | None, out: dict[str, Any], path: str, start: int) -> None:
-        """Read the value of a tag, which must fill its `size` in bytes, into `out`; no slot means an unknown tag.
+        """Read the value of a tag, which must be `size` bytes long, into `out`; no slot means an unknown tag.
 
         The tag and its size, which are read already, begin at the offset `start`.
         """
@@ -397,7 +397,7 @@ def _join_path(path: str, name: str) -> str:
 
 
 def _write_body(out: bytearray, body: Layout, values: dict[str, Any]) -> None:
-    """Append the bytes of a message or struct. Raises ValueError and struct.error for what a type cannot hold."""
+    """Append the bytes of a message or struct. Raises ValueError and struct.error for values that do not fit."""
     for slot in body.slots:
         key = key_of(slot)
         _write_field(out, slot, values[key] if key in values else default_of(slot))

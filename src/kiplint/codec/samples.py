@@ -1,4 +1,4 @@
-"""Sample values of a layout, the same every time: what proofs write to find out whether the other side reads it."""
+"""Deterministic sample values of a layout, which proofs write to find out whether the other side can read them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IsSpecial = Callable[[Slot, bool], bool]
 
 
 def minimal(body: Layout) -> dict[str, Any]:
-    """A body in which every field has its default, without the tagged ones."""
+    """A body without tagged fields, in which every field has its default."""
     return {key_of(slot): _minimal_value(slot) for slot in body.slots}
 
 
@@ -38,7 +38,7 @@ def rich(body: Layout, seed: int = 1) -> dict[str, Any]:
 def _rich_value(slot: Slot, seed: int = 1) -> Any:
     """A value of a field that is not null and not the default; arrays have two elements. Another `seed` makes another.
 
-    Kafka's reader refuses more elements than bytes are left, so an array of elements without bytes is empty.
+    Kafka's reader rejects more elements than bytes are left, so an array of elements without bytes is empty.
     """
     if slot.array and not min_value_size(slot):
         return []

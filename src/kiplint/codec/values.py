@@ -11,7 +11,7 @@ from kiplint.model.layout import Layout, Slot
 from kiplint.model.types import INTEGERS, WIDTHS
 
 UNKNOWN_TAGS = "_unknownTaggedFields"
-"""The key under which tags that the layout does not know are kept; no field can have this name."""
+"""The key for tags that the layout does not define; no field can have this name."""
 FORMATS = {
     "bool": "B",
     "int8": "b",
@@ -27,12 +27,12 @@ FORMATS = {
 
 
 def key_of(slot: Slot) -> str:
-    """The key of a field's value in JSON: the field's name with a small first letter, as in Java."""
+    """The key of a field's value in JSON: the field's name with a lowercase first letter, as in Java."""
     return slot.field.java_name
 
 
 def min_value_size(slot: Slot) -> int:
-    """The fewest bytes that one value of a field takes; in an array, that is one element."""
+    """The minimum size in bytes of one value of a field; in an array, of one element."""
     if slot.kind == "struct":
         tag_section = 1 if slot.body and slot.body.tags is not None else 0
         return tag_section + sum(_min_field_size(field_slot) for field_slot in (slot.body.slots if slot.body else ()))
@@ -43,7 +43,7 @@ def min_value_size(slot: Slot) -> int:
 
 
 def _min_field_size(slot: Slot) -> int:
-    """The fewest bytes that a field takes: an empty array has only a count, and a null struct only a marker."""
+    """The minimum size in bytes of a field: an empty array has only a count, and a null struct only a marker."""
     if slot.array:
         return 1 if slot.compact else 4
     return 1 if slot.kind == "struct" and slot.nullable else min_value_size(slot)
@@ -109,7 +109,7 @@ def uuid_bytes(text: str) -> bytes:
 
 
 def float_json(value: float) -> float | str:
-    """A float64 as JSON can hold it: not a number and the infinities become `NaN`, `Infinity` and `-Infinity`."""
+    """A float64 as a JSON value: not a number and the infinities become `NaN`, `Infinity` and `-Infinity`."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):

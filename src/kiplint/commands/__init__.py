@@ -1,4 +1,4 @@
-"""The commands: each module or package here is a command of that name, with its options, run, result and output."""
+"""The commands: each module or package is a command of the same name, with its options, run, result and output."""
 
 COMMANDS = {
     "check": "Check message definitions.",

@@ -171,7 +171,7 @@ class CheckResult(Report, frozen=True):
     stale: tuple[StaleEntry, ...] | None = None
     """The entries of the baseline that record more findings than there are; None without a baseline."""
     patch: bytes | None = None
-    """The unified diff of the fixes; None where none were to be made."""
+    """The unified diff of the fixes; None if no fixes were requested."""
     base: str = ""
     """The revision that it is compared with; empty for none."""
 
@@ -207,7 +207,7 @@ def check(*sets: StrPath, **options: Any) -> CheckResult:
     one that the revision `base`, by default HEAD, has.
 
     `fix` writes fixes to the files, `diff` only to the result's `patch`; the findings of the result are those that
-    remain. What the check does not report, because the baseline or `base` has it, is not fixed.
+    remain. Findings of the baseline or of `base`, which are not reported, are not fixed.
     Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that cannot be written,
     and SourceError for files that cannot be opened.
     """

@@ -41,7 +41,7 @@ from kiplint.versions import VersionRange
 HEADERS: Final = {"request": "RequestHeader", "response": "ResponseHeader"}
 FLEXIBLE_RESPONSE_HEADER: Final = 1
 UNSUPPORTED_VERSION: Final = (35).to_bytes(2, "big")
-"""The error code of a response to a request in a version that the broker does not know."""
+"""The error code of the response to a request in a version that the broker does not support."""
 
 EPILOG = """\b
 Examples:
@@ -138,7 +138,7 @@ class DecodeDocument(msgspec.Struct, frozen=True):
 
 
 class DecodeResult(RunResult, frozen=True):
-    """Decoded bodies and frames. `status` is `findings` where bytes have errors."""
+    """Decoded bodies and frames. `status` is `findings` if bytes have errors."""
 
     frames: tuple[DecodedObject, ...]
     """The bodies and frames, in order."""
@@ -148,7 +148,7 @@ class DecodeResult(RunResult, frozen=True):
 
     @property
     def writers(self) -> Mapping[str, Writer]:
-        """The functions of the formats that the result has in a form of its own."""
+        """The writers of the formats that the result has its own form of."""
         return {"text": write}
 
     @property
@@ -178,7 +178,7 @@ def encode(
 ) -> bytes:
     """The bytes of the body of a message (MESSAGE@VERSION), from a value as `decode` gives it; the reverse of `decode`.
 
-    What the value leaves out has its default. Raises UsageError as `decode` does, and for a value that does not fit.
+    What the value omits has its default. Raises UsageError as `decode` does, and for a value that does not fit.
     """
     name, version = _name_and_version(message)
     data = _Decoder(sets, open_repository(repository)).codec_of(name, version).encode(value)
@@ -300,7 +300,7 @@ class _Decoder:
         return self.codec(_first_with_version(candidates, version), version)
 
     def frame(self, line: BytesLine, data: bytes) -> DecodedObject:
-        """Decode the header of a request or response, and the body behind it if the header is complete."""
+        """Decode the header of a request or response and, if the header is complete, the body after it."""
         message_type, api_key, version = line.direction or "", line.api_key, line.api_version or 0
         if message_type == "request":
             if len(data) < 4:
@@ -337,7 +337,7 @@ class _Decoder:
         return DecodedObject(message.name, version, header_version, header.value, value, len(data), problems)
 
     def header_of_unknown_version(self, message: Message, version: int, data: bytes, reason: str) -> DecodedObject:
-        """Decode the header of a version that no set has, with that of the nearest version; `reason` is the problem."""
+        """Decode the header of a version that no set has, with the nearest version; `reason` is the problem."""
         if not message.valid:
             raise _DecodeError("unknown-version", reason, message.name, version)
         nearest_version = message.valid.highest if version > message.valid.highest else message.valid.lowest

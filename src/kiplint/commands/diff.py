@@ -104,17 +104,17 @@ class DiffOptions(RuleOptions, frozen=True, kw_only=True):
     old: StrPath
     new: StrPath
     also: Sequence[StrPath] = ()
-    """Older sets, whose tag numbers must not come back."""
+    """Older sets, whose tag numbers must not be reused."""
     messages: Sequence[str] = ()
-    """Globs: only changes of messages or RPCs whose names match one are reported."""
+    """Globs: only changes of messages or RPCs with a matching name are reported."""
     role: Role | None = None
-    """Only changes that matter to this role are reported."""
+    """Only changes that affect this role are reported."""
     released: Sequence[StrPath] = ()
     """The releases besides the base, as globs of tags, revisions or sets; by default those of the configuration."""
     repository: StrPath | None = None
     """The repository of revisions, a directory or a bundle."""
     fail_on_breaks: Sequence[str] = GRAVE
-    """What a change must break to make the status `findings`."""
+    """What a change must break to cause the status `findings`."""
 
 
 class DiffSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +128,9 @@ class DiffSummary(msgspec.Struct, frozen=True, kw_only=True):
     semantics: int
     source: int
     none: int
-    accepted: Annotated[int, Meta(description="Changes that somebody accepted, which the other numbers leave out.")]
+    accepted: Annotated[
+        int, Meta(description="The number of accepted changes, which the other numbers do not include.")
+    ]
 
 
 class DiffDocument(msgspec.Struct, frozen=True):
@@ -145,14 +147,14 @@ class DiffResult(Report, frozen=True):
     """The result of `diff`. Its findings are the changes, and those about comments that accept none."""
 
     pairs: tuple[MessagePair, ...] = ()
-    """For each change its message in the base and in the head, None where there is none."""
+    """For each change, its message in the base and in the head; None if there is none."""
 
     command = "diff"
     list_attribute = "changes"
 
     @property
     def writers(self) -> Mapping[str, Writer]:
-        """The functions of the formats that a diff has in a form of its own."""
+        """The writers of the formats that a diff has its own form of."""
         return {"text": write, "markdown": write_markdown, PAGE: write_page}
 
     @property
@@ -198,7 +200,7 @@ def diff(old: StrPath, new: StrPath, **options: Any) -> DiffResult:
     """The changes from one set to another, and what they break; tags of the sets in `also` must not be reused.
 
     The base is a release. Other releases count only if `released` or the configuration names them, as globs of tags,
-    revisions or sets; a tag that neither of them names is no release. If the base or the head is a single file, only
+    revisions or sets; a tag that neither of them names is not a release. If the base or the head is a single file, only
     the changes of its message are reported. `messages` are globs: only changes of matching messages are reported, and
     with a `role` only those that matter to it. The status is `findings` if a change breaks one of `fail_on_breaks`, or
     is an error. Raises UsageError for mistakes in the arguments, the configuration or a pack, and SourceError if a set

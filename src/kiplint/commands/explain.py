@@ -45,7 +45,7 @@ def command(
 
 
 def rule_of(name: str) -> Rule:
-    """The rule with an id such as `tags/gap`, or the only rule of any pack that is called `gap`.
+    """The rule with an id such as `tags/gap`, or the only rule named `gap` in all packs.
 
     Raises UsageError for the name of no rule or of several.
     """

@@ -96,13 +96,13 @@ class KipOptions(RuleOptions, frozen=True, kw_only=True):
     files: Sequence[StrPath]
     """KIPs as text or Markdown."""
     base: StrPath | None = None
-    """The set that the KIPs are about."""
+    """The schema set to compare the KIPs with."""
     repository: StrPath | None = None
     """The repository of revisions, a directory or a bundle."""
     whole: bool = False
-    """Whether text lists infos too."""
+    """Whether text also lists infos."""
     fail_on: FailOn | None = None
-    """The lowest severity that makes the status `findings`; by default that of the configuration."""
+    """The lowest severity that causes the status `findings`; by default that of the configuration."""
 
 
 Line = Annotated[int, Meta(ge=1, description="1-based; columns count characters.")]
@@ -154,7 +154,7 @@ class KipResult(Report, frozen=True):
 
     @property
     def writers(self) -> Mapping[str, Writer]:
-        """The functions of the formats that the result has in a form of its own."""
+        """The writers of the formats that the result has its own form of."""
         return {"text": write}
 
     @property
@@ -180,7 +180,7 @@ class Kip(NamedTuple):
     fields: tuple[int, ...]
     """The offsets of the fields that are in no definition."""
     patches: tuple[int, ...]
-    """The offsets of the parts of patches that show no whole definition."""
+    """The offsets of the parts of patches that do not contain a complete definition."""
 
     @property
     def notes(self) -> Iterator[str]:
@@ -191,7 +191,7 @@ class Kip(NamedTuple):
             if offsets:
                 lines = [str(self.lines.position(offset)[0]) for offset in offsets]
                 where = f"{'line' if len(lines) == 1 else 'lines'} {first_of(lines, 5)}"
-                yield f"{self.path}: {plural(len(lines), what)} outside of a definition not checked ({where})"
+                yield f"{self.path}: {plural(len(lines), what)} outside a definition, not checked ({where})"
 
     def span(self, start: int, end: int) -> Span:
         """The lines and columns of the text from the offset `start` up to `end`."""
@@ -278,7 +278,7 @@ def _read(path: str) -> Kip:
 def _check(
     kip: Kip, base: Tree, base_files: Mapping[str, Iterable[tuple[str, bytes]]], rules: RuleSet
 ) -> tuple[list[ChangeFinding], list[Finding]]:
-    """Put the definitions of a KIP into the base, in the place of those with their names; check and compare the result.
+    """Replace the definitions of the base that have the same names as those of a KIP; check and compare the result.
 
     `base_files` are the paths and the bytes of the base by directory. Return the changes and all findings: those of the
     check, and the changes that no error of the check explains. Their positions are in the KIP.

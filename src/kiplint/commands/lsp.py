@@ -45,7 +45,7 @@ class EditorInput(io.BufferedReader):
     """The messages of an editor, with headers as pygls expects them.
 
     pygls skips the message of a header that it cannot read. A body has no line end, so its text and the next header are
-    one line, and so on for ever: this finds a header at the end of any line.
+    one line, and so on: this finds a header at the end of any line.
     """
 
     def readline(self, size: int | None = -1, /) -> bytes:

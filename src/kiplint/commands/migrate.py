@@ -173,14 +173,14 @@ class MigrationResult(RunResult, frozen=True):
     rows: tuple[MigrationRow, ...] = ()
     """The RPCs, and what changed in each."""
     is_written: bool = True
-    """Whether the files were written; else only the result was made."""
+    """Whether the files were written."""
 
     command = "migrate"
     unparsable_are = "left as it is"
 
     @property
     def writers(self) -> Mapping[str, Writer]:
-        """The functions of the formats that the result has in a form of its own."""
+        """The writers of the formats that the result has its own form of."""
         return {"text": write}
 
     @property
@@ -216,7 +216,7 @@ def migrate_kip_1313(
     only_declare: bool = False,
     dry_run: bool = False,
 ) -> MigrationResult:
-    """Migrate the sets that have RPCs to KIP-1313, and write the files unless it is a `dry_run`.
+    """Migrate the sets that have RPCs to KIP-1313, and write the files unless `dry_run` is set.
 
     `sets` are directories and files: their RPCs are changed, or the RPCs among them that `only` names. The status is
     `findings` while a person has to change something. Raises UsageError for an unknown RPC and for files that cannot be
@@ -245,7 +245,7 @@ def migrate_bump(
     note: str = "",
     dry_run: bool = False,
 ) -> MigrationResult:
-    """Give RPCs a new version of request and response, and write the files, unless it is a `dry_run`.
+    """Add a new version to the request and the response of RPCs, and write the files unless `dry_run` is set.
 
     What would make the set worse is not written, and its row is `left`. Raises UsageError for an unknown RPC, and for
     files that cannot be written; SourceError for what cannot be opened.
@@ -269,8 +269,8 @@ def _migrate(
     """Migrate the named RPCs, or all without `names`, in the sets at the paths, and write the files unless `dry_run`.
 
     A name is that of an RPC or of one of its messages. `migrate_set` makes the edits for some RPCs of a set. An RPC is
-    only migrated if one of its files is at the paths: a set also has the files beside them as context. RPCs that
-    do not get the request `header`, if there is one, are left to a person.
+    only migrated if one of its files is at the paths: a set also has the other files of the directory as context. RPCs
+    that do not get the request `header`, if there is one, are left to a person.
     """
     if not dry_run:
         require_files(paths)

@@ -95,7 +95,7 @@ class NegotiationResult(RunResult, frozen=True):
 
     @property
     def writers(self) -> Mapping[str, Writer]:
-        """The functions of the formats that the result has in a form of its own."""
+        """The writers of the formats that the result has its own form of."""
         return {"text": write}
 
     @property
@@ -146,7 +146,7 @@ def negotiate(
     for side in broker_sides:
         if isinstance(side, Tree):
             if mode and mode not in modes(side.main):
-                raise UsageError(f"brokers of {side.name} have no {TITLES[mode]} mode: leave out --mode {mode}")
+                raise UsageError(f"brokers of {side.name} have no {TITLES[mode]} mode: omit --mode {mode}")
             broker_sets.append((side.name, side.main))
         else:
             broker_sets += [(table.name, broker_set(table.rows, trees[0].main)) for table in side.tables]

@@ -1,4 +1,4 @@
-"""`kiplint review`: what a change brings, what it breaks, and for whom, in one report with one entry a cause."""
+"""`kiplint review`: what a change adds, what it breaks, and for whom, with one entry per cause."""
 
 from __future__ import annotations
 
@@ -135,25 +135,25 @@ def command(
 
 
 class ReviewOptions(RuleOptions, frozen=True, kw_only=True):
-    """What `kiplint review` reviews, and what it compares it with."""
+    """What `kiplint review` reviews, and the base that it compares with."""
 
     paths: Sequence[StrPath] = ()
-    """Directories and files of the work tree; by default all of it."""
+    """Directories and files of the work tree; by default all."""
     base: str | None = None
     """The revision to compare with, or `none`; by default as `find_base` chooses it."""
     released: Sequence[StrPath] = ()
-    """The releases, as globs of tags, revisions or sets; by default those of the configuration, else the tags."""
+    """The releases, as globs of tags, revisions or sets; by default those of the configuration, otherwise the tags."""
     rollout: RolloutReport = "auto"
     trust_head: bool = False
-    """Whether the configuration is that of the work tree, not that of the base."""
+    """Whether to use the configuration of the work tree instead of that of the base."""
     fix: bool = False
-    """Whether to write the safe fixes of what the change brought."""
+    """Whether to write the safe fixes of the findings that the change caused."""
     whole: bool = False
-    """Whether text lists infos too, and Markdown everything."""
+    """Whether text also lists infos, and Markdown everything."""
     fail_on: FailOn | None = None
-    """The lowest severity that makes the status `findings`; by default that of the configuration."""
+    """The lowest severity that causes the status `findings`; by default that of the configuration."""
     fail_on_breaks: Sequence[str] = GRAVE
-    """What a change must break to make the status `findings`."""
+    """What a change must break to cause the status `findings`."""
 
 
 class ReviewSummary(FindingsSummary, frozen=True, kw_only=True):
@@ -188,7 +188,7 @@ class ReviewResult(Report, frozen=True):
     additions: tuple[ChangeFinding, ...] = ()
     """The changes that break nothing."""
     base: str = ""
-    """The revision that is compared with, or empty."""
+    """The base revision, or empty."""
     released: tuple[str, ...] = ()
     """The releases; empty if the base counts as released."""
     rollout: tuple[RolloutRow, ...] = ()
@@ -199,7 +199,7 @@ class ReviewResult(Report, frozen=True):
 
     @property
     def writers(self) -> Mapping[str, Writer]:
-        """The functions of the formats that a review has in a form of its own."""
+        """The writers of the formats that a review has its own form of."""
         return {"text": write, "markdown": write_markdown}
 
     def is_listed(self, finding: Finding) -> bool:
@@ -209,7 +209,7 @@ class ReviewResult(Report, frozen=True):
 
     @property
     def breaks(self) -> Counter[str]:
-        """The number of entries that break something, by what they break."""
+        """The number of entries by what they break."""
         return Counter(entry.breaks for entry in self.findings if entry.breaks != "none")
 
     @property
@@ -259,8 +259,8 @@ class ReviewResult(Report, frozen=True):
 def review(*paths: StrPath, **options: Any) -> ReviewResult:
     """Review how the work tree, or some of its directories and files, differs from a base revision.
 
-    The base is by default the merge base with the default branch, or the commit before HEAD where there is nothing
-    else to compare with; `none` only checks. A version is released when one of `released` has it, by default the tags.
+    The base is by default the merge base with the default branch, or the commit before HEAD where there is nothing else
+    to compare with; `none` only checks. A version is released if one of `released` contains it; by default, the tags.
     The status is `findings` when an entry is as severe as `fail_on` or breaks one of `fail_on_breaks`, unless `fail_on`
     is `never`. The configuration is the base's, with `trust_head` the work tree's. Raises UsageError and SourceError.
     """
@@ -338,7 +338,7 @@ def _head_configuration(name: str, options: ReviewOptions, base: Configuration) 
 
 
 def _names(paths: Iterable[StrPath]) -> tuple[str, ...]:
-    """The paths that are reviewed, by default the whole checkout; a path inside of another one is left out.
+    """The paths that are reviewed, by default the whole checkout, without paths inside other ones.
 
     Raises SourceError for one that is not there.
     """

@@ -1,4 +1,4 @@
-"""`kiplint rollout`: how far a request header version is rolled out in a set (KIP-1313)."""
+"""`kiplint rollout`: the state of the rollout of a request header version in a set (KIP-1313)."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ class RolloutResult(Report, frozen=True, kw_only=True):
 
     @property
     def writers(self) -> Mapping[str, Writer]:
-        """The functions of the formats that the result has in a form of its own."""
+        """The writers of the formats that the result has its own form of."""
         return {"text": write, "markdown": write_markdown}
 
     @property
     def verdict(self) -> Verdict:
-        """How far the rollout is, what is wrong, and the command that writes what is missing."""
+        """The state of the rollout, what is wrong, and the command that adds what is missing."""
         rows, header = self.document.rpcs, self.document.header
         wrong = [f"{row.name}: {row.message}" for row in rows if row.status == "wrong"]
         step = ""

@@ -33,13 +33,13 @@ def command(
     ] = None,
     pack: Annotated[
         str | None,
-        typer.Option("--test", metavar="PACK", help="Test the rules of a pack with the examples beside it."),
+        typer.Option("--test", metavar="PACK", help="Test the rules of a pack with the examples next to it."),
     ] = None,
 ) -> int:
     """List the rules, or test those of a pack.
 
-    With --test, each rule of the pack must report something in bad/ and nothing in good/, which are beside the pack, or
-    in a directory with the name of the rule there. The exit code is 1 if a rule fails.
+    With --test, each rule of the pack must report something in bad/ and nothing in good/, which are next to the pack,
+    or in a directory with the name of the rule there. The exit code is 1 if a rule fails.
     """
     if pack:
         return _test(pack)
@@ -59,7 +59,7 @@ def _test(pack: str) -> int:
     """Try the rules of a pack with their examples, and print a line for each."""
     results = [(rule, try_examples(rule)) for rule in load_pack(pack)]
     if not any(result for _, result in results):
-        raise UsageError(f"there are no examples beside {pack}: create good/ and bad/, or RULE/good/ and RULE/bad/")
+        raise UsageError(f"there are no examples next to {pack}: create good/ and bad/, or RULE/good/ and RULE/bad/")
     for rule, result in results:
         state = "no examples" if result is None else "pass" if result.passes else "FAIL"
         print(printable(f"{rule.id}: {state}{f': {result.text}' if result else ''}"))

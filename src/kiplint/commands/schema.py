@@ -1,4 +1,4 @@
-"""`kiplint schema`: the JSON Schemas that kiplint publishes, each made of the types that read or write the JSON."""
+"""`kiplint schema`: the JSON Schemas that kiplint publishes, generated from the types that read or write the JSON."""
 
 from __future__ import annotations
 

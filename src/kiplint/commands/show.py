@@ -32,7 +32,7 @@ from kiplint.text.words import did_you_mean
 from kiplint.versions import InvalidRange, VersionRange
 
 ZEROS: Final[tuple[Any, ...]] = (0, "", [], uuid_text(bytes(16)))
-"""The defaults of types, which text leaves out."""
+"""The defaults of types, which text omits."""
 
 EPILOG = """\b
 Examples:
@@ -74,7 +74,7 @@ Tags = Annotated[
 
 
 class FieldObject(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A field as these versions put it on the wire."""
+    """The encoding of a field in these versions."""
 
     name: str
     type: Annotated[str, Meta(description="As in the schema: `int32`, `Topic`, `[]string`, `[]Topic`.")]
@@ -97,12 +97,12 @@ class FieldObject(msgspec.Struct, frozen=True, omit_defaults=True):
     )
     about: Annotated[str, Meta(description="The description; omitted if there is none.")] = ""
     default: Annotated[
-        Any, Meta(description="The value of a field that is not set, as Kafka's JSON has it; omitted for a struct.")
+        Any, Meta(description="The value of a field that is not set, as in Kafka's JSON; omitted for a struct.")
     ] = UNSET
 
 
 class LayoutObject(msgspec.Struct, frozen=True, kw_only=True):
-    """What a message puts on the wire in a range of versions with the same layout."""
+    """The layout of a message in a range of versions that share it."""
 
     versions: Annotated[str, Meta(description='As Kafka writes them: "3" or "4-9".')]
     flexible: bool
@@ -116,7 +116,8 @@ class LayoutObject(msgspec.Struct, frozen=True, kw_only=True):
         bool | UnsetType, Meta(description="True where brokers do not offer the highest of the versions by default.")
     ] = UNSET
     note: Annotated[
-        str | UnsetType, Meta(description="What comments say of the versions, a line a sentence; left out for nothing.")
+        str | UnsetType,
+        Meta(description="What comments say about the versions, one sentence per line; omitted if there are none."),
     ] = UNSET
     differences: Annotated[
         list[str], Meta(description="What differs from the layout before it in this list, such as `+ TopicId uuid`.")
@@ -161,7 +162,7 @@ class ShowResult(RunResult, frozen=True):
 
     @property
     def writers(self) -> Mapping[str, Writer]:
-        """The functions of the formats that the result has in a form of its own."""
+        """The writers of the formats that the result has its own form of."""
         return {"text": write}
 
     @property
@@ -187,9 +188,8 @@ def show(message: str, source: StrPath | None = None, *, repository: StrPath | N
 
 
 def _find(tree: Tree, name: str) -> list[Message]:
-    """The message with a name, or the request and the response of the RPC, in the only set that has it.
-
-    Raises UsageError where no set or more than one has it.
+    """The message with a name, or the request and the response of the RPC, in the only set that contains it. Raises
+    UsageError if no set or more than one contains it.
     """
     for message_names in ((name,), (f"{name}Request", f"{name}Response")):
         directories = sorted(
@@ -300,12 +300,12 @@ def _field(slot: Slot) -> FieldObject:
 
 
 def write(result: ShowResult, out: TextIO, *, color: bool) -> None:
-    """Write a drawing for each range of versions: names, encodings, and sizes in bytes."""
+    """Write a table for each range of versions: names, encodings, and sizes in bytes."""
     out.write("\n\n".join(_drawings(result, color, width_of(out))) + "\n")
 
 
 def _drawings(result: ShowResult, color: bool, width: int | None) -> Iterator[str]:
-    """For each range of versions with one layout a heading and a table of the fields."""
+    """For each range of versions with one layout, a heading and a table of the fields."""
     for message in result.messages:
         name = printable(message.message_name)
         for layout in message.layouts:

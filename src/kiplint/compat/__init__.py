@@ -1,1 +1,1 @@
-"""What changed between schema sets, and what client and broker make of each other."""
+"""Comparison of schema sets, and negotiation between clients and brokers."""

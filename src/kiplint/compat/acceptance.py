@@ -106,7 +106,7 @@ _Key = tuple[str, tuple[str, ...], str]
 
 
 class _Comment(NamedTuple):
-    """A comment of the head about rules that changes violate."""
+    """A comment in the head that names rules about changes."""
 
     file: str
     suppression: Suppression
@@ -114,7 +114,7 @@ class _Comment(NamedTuple):
     is_in_base: bool
     """Whether the file of the base with the same name has the same comment."""
     is_about_changes: bool
-    """Whether all its rules are about changes; else it may be there for a finding of `check`."""
+    """Whether all its rules are about changes; otherwise it may be there for a finding of `check`."""
 
     def findings(self, rules: RuleSet, locator: Locator) -> Iterator[Finding]:
         """The finding that the comment accepts nothing, unless it may be there for something else."""

@@ -1,4 +1,4 @@
-"""The base of a review: its revision, and the files that a review reads from it, so that a change decides nothing."""
+"""The base of a review: its revision, and the files that a review reads from it instead of from the change."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _is_merge_of_request(repository: Repository) -> bool:
 
 
 def _where_branch_left(parents: Sequence[str], repository: Repository) -> tuple[str, str]:
-    """The commit where the current branch left the one that it is to go into, else the one before HEAD; with words."""
+    """The merge base of the current branch and its target, or the commit before HEAD; with words."""
     head, current_branch = repository.run("rev-parse", "HEAD", "--abbrev-ref", "HEAD").split()
     for target_branch in _target_branches(repository):
         merge_base = repository.merge_base("HEAD", target_branch)
@@ -169,7 +169,7 @@ def _where_branch_left(parents: Sequence[str], repository: Repository) -> tuple[
 
 
 def _target_branches(repository: Repository) -> Iterator[str]:
-    """The branches that a change may go into: those that CI servers name, then those with usual names.
+    """The possible target branches of a change: those that CI servers name, then those with the usual names.
 
     `origin/HEAD` is replaced by the branch that it stands for.
     """
@@ -253,7 +253,7 @@ class RevisionFiles(Disk):
         return os.path.abspath(path) if self._is_inside(path) else super().real_path(path)
 
     def is_left_out(self, path: str) -> bool:
-        """Whether a sparse checkout leaves out a file that the index has as the revision has it."""
+        """Whether a sparse checkout omits a file that is the same in the index and the revision."""
         entry = self._entries.get(path)
         if entry is None or os.path.lexists(path):
             return False
@@ -276,10 +276,10 @@ class RevisionFiles(Disk):
 def changed_configuration(
     base: RevisionFiles | None, merged: Iterable[str], paths: Iterable[str], trusts_head: bool
 ) -> Iterator[Finding]:
-    """A finding for each file that decides what is checked, and that is not the same in the base and the work tree.
+    """A finding for each file that affects what is checked and that differs between the base and the work tree.
 
     These are the configurations in the directories above the paths, and what `base` has read: its own configuration,
-    with the packs and the baseline that it names. A file that a sparse checkout leaves out is not changed, nor is one
+    with the packs and the baseline that it names. A file that a sparse checkout omits is not changed, nor is one
     that a `merged` commit has like that. Without a base there is no finding.
     """
     if base is None:

@@ -1,4 +1,4 @@
-"""Findings with one cause: what explains what, and the entries of a review, one for each cause."""
+"""Findings with the same cause: which explains which, and the entries of a review, one per cause."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _explained_rules(finding: Finding, supersedes: Supersedes) -> Iterator[Key]:
     """The RPC, with each rule that the finding's rule supersedes.
 
     About a whole message, a change, or a finding whose rule supersedes others, explains its own rule as well: the other
-    message of the RPC mostly has it, too.
+    message of the RPC usually violates it, too.
     """
     rpc, superseded_rules = rpc_of(finding.message_name), supersedes.get(finding.rule, ())
     yield from ((rpc, rule) for rule in superseded_rules)
@@ -49,7 +49,7 @@ def _rule(finding: Finding) -> Iterator[Key]:
 def _element(finding: Finding) -> Iterator[Key]:
     """The file and the pointer of the element, of an error or a change.
 
-    The property of a field belongs to the field, that of a message stands alone.
+    The property of a field belongs to the field, that of a message is on its own.
     """
     if finding.pointer and (finding.severity == "error" or isinstance(finding, ChangeFinding)):
         yield finding.path, _pointer_of_element(finding)
@@ -75,7 +75,7 @@ def _common_change(finding: Finding) -> Iterator[Key]:
 
 
 def _corrected_property(finding: Finding, _: Supersedes) -> Iterator[Key]:
-    """The file, and the pointer of the property that the fix of a misspelt one writes: others miss it there."""
+    """The file, and the pointer of the property that the fix of a misspelled one writes; other findings miss it."""
     if finding.fix and finding.pointer.count("/") == 1:
         for edit in finding.fix.edits:
             if match := re.fullmatch(r'"(\w+)"', edit.text):
@@ -89,7 +89,7 @@ EXPLANATIONS: Final = (
     Explanation(_corrected_property, _element),
     Explanation(_explained_rules, _rule),
 )
-"""What explains what, the most exact first: a finding has the cause of the first of these that fits."""
+"""The explanations, the most exact first: a finding has the cause of the first one that applies."""
 
 
 def _given_keys(finding: Finding, supersedes: Supersedes) -> Iterator[tuple[int, Key]]:
@@ -132,10 +132,10 @@ class Also(msgspec.Struct, frozen=True):
 class Entry(Finding, frozen=True, kw_only=True, omit_defaults=True):
     """A cause: the finding to show, what it breaks, and what else has the same cause."""
 
-    origin: Annotated[Origin, Meta(description="The command that reports it by itself.")]
+    origin: Annotated[Origin, Meta(description="The command that reports this finding on its own.")]
     breaks: Annotated[Breaks, Meta(description="The most serious break of its changes.")]
     also: Annotated[tuple[Also, ...], Meta(description="Findings with the same cause.")] = ()
-    changes: Annotated[tuple[ChangeFinding, ...], Meta(description="The changes behind it, as `diff` has them.")] = ()
+    changes: Annotated[tuple[ChangeFinding, ...], Meta(description="The changes that cause it, as in `diff`.")] = ()
 
     @property
     def remark(self) -> str:

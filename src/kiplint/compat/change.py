@@ -26,8 +26,8 @@ from kiplint.text.tree import Locator
 from kiplint.versions import NONE, VersionRange
 
 Status = Literal["released", "base", "unstable", "new"]
-"""Of a version: a release has it (without any release: the base has it, and it is not unstable); only the base has it;
-the base has it, and may still change it (`latestVersionUnstable`); only the head has it.
+"""Of a version: in a release (without any release: stable in the base); only in the base; in the base, but unstable
+(`latestVersionUnstable`); only in the head.
 """
 
 STATUSES: Final[tuple[Status, ...]] = ("released", "base", "unstable", "new")
@@ -70,7 +70,7 @@ def _comment(change: Change, side: int) -> dict[str, str]:
 def _declaration(change: Change, side: int) -> dict[str, str]:
     """How the field is declared, in the first of the versions: what somebody needs who has to write or read it.
 
-    `before` is the field that follows it there, left out for the last one and for a tagged one; `fields` are those of
+    `before` is the field that follows it there, omitted for the last one and for a tagged one; `fields` are those of
     its structs.
     """
     field, version = change.fields[side], change.versions.lowest
@@ -147,8 +147,8 @@ class Kind(Enum):
 
     The columns: `label`, the `kind` in JSON; the `policies`, what it means by status; the `key`, the JSON property that
     it points to, empty for the whole message; `shows`, how each side is shown; the `rule` of the compat pack, by
-    default that of the label. Kinds share a label where users see the same: a field is new, whether a released version
-    has it now (FIELD_ADDED) or none (NEW_FIELD); a name is another, of the field (FIELD_RENAMED) or of its bytes.
+    default that of the label. Kinds share a label where users see the same: a field is new, in a released version
+    (FIELD_ADDED) or not (NEW_FIELD); a name is another, of the field (FIELD_RENAMED) or of its bytes.
     """
 
     NOT_COMPARED = "not-compared", _ALWAYS, "name", _nothing
@@ -246,12 +246,13 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
     old: Annotated[dict[str, Any], Meta(description="What the old set has, by property.")]
     new: Annotated[dict[str, Any], Meta(description="What the new set has, by property.")]
     proof: tuple[Proof, ...]
-    accepted: Annotated[str, Meta(description="Why somebody accepts it; left out if nobody does.")] = ""
+    accepted: Annotated[str, Meta(description="The reason why it is accepted; omitted if it is not.")] = ""
     unstable: Annotated[
-        bool, Meta(description="Whether brokers do not offer the highest of the versions by default; else left out.")
+        bool,
+        Meta(description="Whether brokers do not offer the highest of the versions by default; otherwise omitted."),
     ] = False
     note: Annotated[
-        str, Meta(description="What the comments say of new versions, a line a sentence; left out for nothing.")
+        str, Meta(description="What comments say about new versions, one sentence per line; omitted if there are none.")
     ] = ""
 
     @property
@@ -294,11 +295,11 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     """The status of `versions`."""
     release: str = ""
     """The release that the versions are compared with, where that is not the base."""
-    was: Annotated[str, "The property, the encoding or the holder in the base; empty for none."] = ""
+    was: Annotated[str, "The property, the encoding or the owner in the base; empty for none."] = ""
     now: Annotated[
         str,
-        "The property or the encoding in the head, empty where it is gone; of a message that is gone, the other "
-        "message of its RPC that is still there.",
+        "The property or the encoding in the head, empty if it was removed; for a removed message, the other message "
+        "of its RPC that remains.",
     ] = ""
     note: Annotated[str, "What the comments of the head say of new versions, a line a sentence."] = ""
 
@@ -342,7 +343,7 @@ class Change(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def other_versions(self) -> VersionRange:
-        """Those of the versions that the other message of the RPC has."""
+        """The versions that the other message of the RPC also has."""
         other = partner(self.message)
         return self.versions & other.valid if other else NONE
 
@@ -364,18 +365,18 @@ class Change(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def is_backport(self) -> bool:
-        """Whether the other side has higher versions than the head, so that the next number means something else."""
+        """Whether the other side has higher versions than the head, so that the next number has another meaning."""
         return self.base is not None and self.base.valid.highest > self.message.valid.highest
 
     @cached_property
     def next_version(self) -> int:
-        """The first version that may change: the highest if it is new, else the one after the highest."""
+        """The first version that may change: the highest if it is new, otherwise the one after the highest."""
         highest = self.message.valid.highest
         return highest if self.base and highest > self.base.valid.highest else highest + 1
 
     @cached_property
     def bump(self) -> str:
-        """The beginning of a help text, up to `, then `: how to add `next_version`; empty if the head has it."""
+        """The beginning of a help text, up to `, then `: how to add `next_version`; empty if it exists."""
         message = self.message
         if self.next_version in message.valid:
             return ""
@@ -509,7 +510,7 @@ MOST_SHOWN: Final = 200
 def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = False) -> str:
     """A layout in one line: `ErrorCode int16, Topics array of (Name compact string), tags {0: Rack string}`.
 
-    A tag section without tags is left out, unless `empty_tags` is set: then that of the outermost struct is shown. Of
+    A tag section without tags is omitted, unless `empty_tags` is set: then that of the outermost struct is shown. Of
     a layout with more than `MOST_SHOWN` lines only the field `near` is shown.
     """
     first_lines = list(islice(lines(body), MOST_SHOWN + 1))

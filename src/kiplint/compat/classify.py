@@ -160,7 +160,7 @@ def _prove(change: Change) -> tuple[Proof, ...]:
 
 
 def _header_proofs(base: Message, head: Message, version: int) -> tuple[Proof, ...]:
-    """Headers, without a body, that one side writes for a version of a message and the other misreads or refuses."""
+    """Headers, without a body, that one side writes for a version of a message and the other misreads or rejects."""
     name = "RequestHeader" if base.type == "request" else "ResponseHeader"
     base_header, head_header = base.schemas.by_name.get(name), head.schemas.by_name.get(name)
     base_version, head_version = header_of(base, version), header_of(head, version)

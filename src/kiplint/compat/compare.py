@@ -31,9 +31,9 @@ def compare_trees(
 ) -> list[Change]:
     """The changes from one tree to another, message by message; `older` trees only serve to find reused tags.
 
-    Each change has the status of its versions: a version is released when one of the `releases` has it; if `releases`
-    is None, when the base has it and it is not unstable. A released version is compared with the base where
-    that has the bytes of the release or of the head, else with the newest release that has the version.
+    Each change has the status of its versions: a version is released when one of the `releases` contains it; if
+    `releases` is None, if the base contains it and it is not unstable. A released version is compared with the base
+    where that has the bytes of the release or of the head, otherwise with the newest release that has the version.
 
     A definition that cannot be read on one side is neither new nor removed. The only change of a message that cannot
     be compared is that, with the reason.
@@ -219,7 +219,7 @@ def _message_changes(base: Message, head: Message, releases: Releases | None, ba
 def _has_moved_record_type(base: Message, head: Message) -> bool:
     """Whether the number of a coordinator's record type was the key's version and is its API key now (KAFKA-17593).
 
-    On disk the number is in the same bytes, in front of the key.
+    On disk, the number occupies the same bytes before the key.
     """
     record_type = head.api_key
     return (

@@ -26,7 +26,7 @@ from kiplint.text.words import comma_parts, did_you_mean
 from kiplint.versions import NONE
 
 Role = Literal["client", "broker", "storage"]
-"""Whom a change matters to."""
+"""The role that a change affects."""
 
 
 class Diff(NamedTuple):
@@ -35,7 +35,7 @@ class Diff(NamedTuple):
     changes: tuple[ChangeFinding, ...]
     """The changes, by file and position."""
     pairs: tuple[MessagePair, ...]
-    """For each change its message in the base and in the head, None where there is none."""
+    """For each change, its message in the base and in the head; None if there is none."""
     accepted: tuple[ChangeFinding, ...]
     """The changes that somebody accepted, which are not among the others."""
     comments: tuple[Finding, ...]
@@ -43,7 +43,7 @@ class Diff(NamedTuple):
     notes: tuple[str, ...]
     """Which entries of `accept` match no change."""
     messages: int
-    """How many messages were compared."""
+    """The number of messages that were compared."""
     unparsable: tuple[str, ...]
     """The paths of the files that could not be read."""
     is_complete: bool
@@ -51,7 +51,7 @@ class Diff(NamedTuple):
 
 
 def breaks_of(texts: Iterable[str]) -> set[str]:
-    """What texts such as `wire,storage` name. Raises UsageError for a word that is not in `BREAKS`."""
+    """The breaks that texts such as `wire,storage` name. Raises UsageError for a word that is not in `BREAKS`."""
     names = {*comma_parts(texts)}
     for name in sorted(names - {*BREAKS}):
         hint = did_you_mean(name, BREAKS) or f": {', '.join(BREAKS)}"

@@ -18,9 +18,9 @@ from kiplint.text.words import plural
 
 
 def example_folder(rule: Rule) -> Path:
-    """The directory with the examples of a rule: of a shipped one its fixtures, of others one beside their pack.
+    """The directory with the examples of a rule: of a shipped one its fixtures, of others one next to their pack.
 
-    That is `PACK/RULE` or `RULE` with the directories `good` and `bad` (or `old` and `new`), else these themselves,
+    That is `PACK/RULE` or `RULE` with the directories `good` and `bad` (or `old` and `new`), or these themselves,
     which the rules of a pack may share.
     """
     if rule.is_shipped:

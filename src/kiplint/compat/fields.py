@@ -74,7 +74,7 @@ class ContainerPair(NamedTuple):
 def container_pairs(both: Both) -> Sequence[ContainerPair]:
     """The message and the structs inside, each pair once, however many fields use it.
 
-    A pair is visited again where a further field has it in more versions, as the structs inside then have more, too.
+    A pair is visited again where a further field uses it in more versions, as the structs inside then have more, too.
     """
     pairs: dict[tuple[int, int], ContainerPair] = {}
     waiting: list[tuple[Container, Container, VersionRange, VersionRange]] = [(both.base, both.head, ALL, ALL)]
@@ -99,8 +99,8 @@ def pair_fields(base: Container, head: Container, versions: VersionRange) -> lis
     """Pair the fields of two messages or structs, first by name, then as renames, in the order of the base.
 
     Fields that share a name, as after a copy, pair in order. A renamed field has the same type and versions, and the
-    same tag or, untagged, the same position in the first of the `versions` that has it. New fields come last, in a pair
-    with None.
+    same tag or, untagged, the same position in the first of the `versions` that both fields have. New fields come last,
+    in a pair with None.
     """
     head_fields: defaultdict[str, deque[Field]] = defaultdict(deque)
     for field in head.fields:
@@ -302,7 +302,7 @@ def _encoding_differences(comparison: ComparedVersion, base: Slot, head: Slot, *
 def _has_same_meaning(base: Slot, head: Slot) -> bool:
     """Whether equal bytes of two types have the same meaning.
 
-    A struct around a single value changes nothing, and batches of records travelled as bytes before they had a type of
+    A struct around a single value changes nothing, and record batches were declared as bytes before they had a type of
     their own. But bytes need not be text, and the bytes in records on disk are never batches.
     """
     types = {base.kind, head.kind}
@@ -374,7 +374,7 @@ def _attribute_changes(both: Both, base: Field, head: Field, versions: VersionRa
     """The changes of a field that leave its bytes as they are, in versions that have it on both sides."""
     attributes = [
         (Kind.FIELD_RENAMED, base.name, head.name),
-        (Kind.ENTITY_TYPE_CHANGED, base.entity_type or "left out", head.entity_type or "left out"),
+        (Kind.ENTITY_TYPE_CHANGED, base.entity_type or "unset", head.entity_type or "unset"),
         (Kind.MAP_KEY_CHANGED, str(base.map_key).lower(), str(head.map_key).lower()),
         (Kind.IGNORABLE_CHANGED, str(base.ignorable).lower(), str(head.ignorable).lower()),
     ]
@@ -388,19 +388,19 @@ def _attribute_changes(both: Both, base: Field, head: Field, versions: VersionRa
 
 
 def _quote_default(field: Field) -> str:
-    """A field's default as messages quote it: `"-1"`, `null` or `left out`."""
+    """A field's default as messages quote it: `"-1"`, `null` or `unset`."""
     if field.defaults_to_null:
         return "null"
-    return f'"{field.default}"' if field.has_default else "left out"
+    return f'"{field.default}"' if field.has_default else "unset"
 
 
 def _has_default_as_it_ends(both: Both, base: Field, head: Field) -> bool:
-    """Whether a field got its default because it now ends below the highest version: it is for later versions alone."""
+    """Whether a field got its default because it now ends below the highest version; only later versions use it."""
     return not base.has_default and head.ends_early and base.present.highest == both.base.valid.highest
 
 
 def default_value(field: Field) -> Any:
-    """The default as a value, so that `0`, `0x0` and a default that is left out are the same number."""
+    """The default as a value, so that `0`, `0x0` and a missing default are the same number."""
     if field.defaults_to_null:
         return None
     return "" if field.is_array or field.is_struct else primitive_default(field, field.element_type)

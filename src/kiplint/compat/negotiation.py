@@ -47,7 +47,7 @@ class Exchange(msgspec.Struct, frozen=True):
 
     broker: str
     mode: Annotated[
-        Mode, Meta(description="The mode of the broker: that of `--mode`, else the usual one of its release.")
+        Mode, Meta(description="The mode of the broker: that of `--mode`, or the usual one of its release.")
     ]
     tried: Annotated[int | None, Meta(description="The version that the client tries first: its highest.")] = None
     tried_header: Annotated[int | None, Meta(description="The request header version of that attempt.")] = None
@@ -63,8 +63,10 @@ class Exchange(msgspec.Struct, frozen=True):
     client_software: Annotated[
         bool, Meta(description="Whether ClientSoftwareName and ClientSoftwareVersion are sent (KIP-511).")
     ] = False
-    cluster_id: Annotated[bool, Meta(description="Whether Whether ClusterId can be sent (KIP-1242).")] = False
-    node_id: Annotated[bool, Meta(description="Whether Whether NodeId can be sent (KIP-1242).")] = False
+    cluster_id: Annotated[
+        bool, Meta(description=("Whether Whether Whether Whether ClusterId can be sent (KIP-1242)."))
+    ] = False
+    node_id: Annotated[bool, Meta(description="Whether Whether Whether Whether NodeId can be sent (KIP-1242).")] = False
     checked: Annotated[
         bool,
         Meta(description="Whether it began with request header 3, which all requests must then have (KIP-1313)."),
@@ -83,9 +85,7 @@ class Agreement(msgspec.Struct, frozen=True):
     broker: str
     versions: Annotated[
         str | None,
-        Meta(
-            description="The versions that the broker offers, between nodes also those of its controllers, else null."
-        ),
+        Meta(description="The versions that the broker offers, between nodes also those of its controllers, or null."),
     ]
     chosen: Annotated[int | None, Meta(description="The highest version that both encode identically.")] = None
     request_header: int | None = None
@@ -118,13 +118,13 @@ class RpcRow(msgspec.Struct, frozen=True):
 
     @property
     def in_trouble(self) -> bool:
-        """Whether a client cannot use an RPC that both sides have, or would be refused by a broker."""
+        """Whether a client cannot use an RPC that both sides have, or would be rejected by a broker."""
         statuses = [self.status, *(agreement.status for agreement in self.brokers)]
         return any(is_trouble(status, between_nodes=self.between_nodes) for status in statuses)
 
 
 def is_trouble(status: Outcome, *, between_nodes: bool) -> bool:
-    """Whether a status means that a client cannot use an RPC that both sides have, or would be refused.
+    """Whether a status means that a client cannot use an RPC that both sides have, or would be rejected.
 
     No status of an RPC between nodes does, as no client sends it.
     """
@@ -143,7 +143,7 @@ class Negotiation(msgspec.Struct, frozen=True):
 
     @property
     def in_trouble(self) -> bool:
-        """Whether a client cannot use an RPC that both sides have, or would be refused."""
+        """Whether a client cannot use an RPC that both sides have, or would be rejected."""
         return any(row.in_trouble for row in self.rpcs)
 
 
@@ -198,7 +198,7 @@ def exchange(client: Side, broker: Side) -> Exchange:
     if tried not in theirs.versions:
         known_header = header_of(theirs.request, theirs.request.valid.highest)
         if tried_header >= HEADER_WITH_ID > known_header:
-            note = f"the broker closes the connection: it takes the header of version {tried} for header {known_header}"
+            note = f"the broker closes the connection: it reads the header of version {tried} as header {known_header}"
             return replace(opening, answer=None, used=None, notes=(*broker.notes, note))
         opening = _fallback(opening, ours, theirs)
     used = opening.used
@@ -217,7 +217,7 @@ def exchange(client: Side, broker: Side) -> Exchange:
 
 
 def _fallback(opening: Exchange, ours: Offer, theirs: Offer) -> Exchange:
-    """The exchange after a broker refused the version that the client tried; `used` is None without a common version.
+    """The exchange after a broker rejected the version that the client tried; `used` is None without a common version.
 
     Since KIP-511 ("Broker", "ApiVersions Request/Response Handling") the broker answers with its range of ApiVersions.
     A client that reads the range continues with the highest version of both, any other with version 0.
@@ -243,9 +243,9 @@ def _fallback(opening: Exchange, ours: Offer, theirs: Offer) -> Exchange:
 def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreement:
     """The agreement of client and broker on an RPC, over a connection that began with the exchange `opening`.
 
-    The version is the highest that both have (KIP-35, "Proposed Changes", 5); for ApiVersions the one of the
-    exchange. If both have that in different bytes (`layout-differs`), it is the highest in the same bytes, to which the
-    client has to be limited. After a first request with header 3, one without it is refused with INVALID_REQUEST,
+    The version is the highest that both have (KIP-35, "Proposed Changes", 5); for ApiVersions the one of the exchange.
+    If both have that in different bytes (`layout-differs`), it is the highest that both encode identically, to which
+    the client must be limited. After a first request with header 3, one without it is rejected with INVALID_REQUEST,
     except ApiVersions and SaslHandshake (KIP-1313, "Client Instance ID").
     """
     ours, theirs = client.offers.get(api_key), broker.rpcs.get(api_key)
@@ -355,7 +355,7 @@ def _notes(
     ours = client.offers.get(api_key)
     if ours is None:
         if status == "unstable":
-            yield f"the client has it in the unstable version {client.rpcs[api_key].request.valid.highest} only"
+            yield f"the client has the RPC in the unstable version {client.rpcs[api_key].request.valid.highest} only"
         return
     if status == "no-connection":
         for agreement in agreements:
@@ -383,7 +383,7 @@ def _broker_notes(status: Outcome, ours: Offer, theirs: Offer, broker: Side, agr
     elif not theirs.is_from_table and TELEMETRY.get(theirs.name) == theirs.request.api_key:
         yield f"{name} offers it only if a metrics reporter of it takes client telemetry (KIP-714)"
     elif theirs.lists_more and ours.versions.lowest < PRODUCE_LOWEST:
-        yield f"{name} lists versions 0-{PRODUCE_LOWEST - 1} too, and refuses them (KAFKA-18659)"
+        yield f"{name} lists versions 0-{PRODUCE_LOWEST - 1} too, and rejects them (KAFKA-18659)"
     if version is None or agreement.status != status:
         return
     if status == "header-differs":
@@ -411,7 +411,7 @@ def _versions(versions: VersionRange) -> str:
 
 
 def _differing_bytes(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
-    """The note on versions that both have in other bytes, with the highest one that is safe to use."""
+    """The note on versions that the two encode differently, with the highest version that is safe to use."""
     if not are_related(ours.request, theirs.request):
         api_key = ours.request.api_key
         return f"API key {api_key} is {ours.name} for the client and {theirs.name} for {_title(agreement.broker)}"

@@ -1,4 +1,4 @@
-"""Proofs of a break: bytes that one side writes and the other misreads, refuses or drops, as Kafka's readers do."""
+"""Proofs of a break: bytes that one side writes and the other misreads, rejects or drops, as Kafka's readers do."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHER: Final[dict[Side, Side]] = {"old": "new", "new": "old"}
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """An example message: bytes that one side writes, and the other misreads or refuses, which proves a break.
+    """An example message: bytes that one side writes, and the other misreads or rejects, which proves a break.
 
     Or it drops the last of them unread, which is harmless: it shows that only the other direction breaks.
     """
@@ -47,7 +47,7 @@ class Proof(msgspec.Struct, frozen=True):
 
 
 class Difference(NamedTuple):
-    """The first position in the same bytes where a writer and a reader have different values.
+    """The first position at which a writer and a reader have different values for the same bytes.
 
     A value is None where that side has read all of its fields.
     """
@@ -94,7 +94,7 @@ def _is_other_value(written_span: ValueSpan, read_span: ValueSpan, *, on_disk: b
 def _plain_type(span: ValueSpan) -> str:
     """The type without what the bytes themselves show, such as `string` for `compact nullable string`.
 
-    The type of an array's elements and the name of a struct are left out as well: `array`, `struct`.
+    The type of an array's elements and the name of a struct are omitted as well: `array`, `struct`.
     """
     words = [word for word in span.type.split() if word not in ("compact", "nullable")]
     if words[:2] == ["array", "of"]:
@@ -107,7 +107,7 @@ def _skip_unknown_tag(
 ) -> Difference | None:
     """Remove, from the start of both sides, a tagged field that one or both of them do not know.
 
-    `written` and `read` are the spans of the same bytes in the layouts of the writer and of the reader. Returns a
+    `written` and `read` are the spans of equal bytes in the layouts of the writer and of the reader. Returns a
     difference if the side that does not know the tag has a field of that name elsewhere, which the value misses.
     """
     if written[0].type == read[0].type == UNKNOWN_TAG:
@@ -143,7 +143,7 @@ def _has_field_of_tag(body: Layout, tag_path: str, field_path: str) -> bool:
 
 
 def _is_other_field(writer_path: str, reader_path: str, writer_body: Layout, reader_body: Layout) -> bool:
-    """Whether writer and reader take a value for two different fields: one side has both names, so it is no rename."""
+    """Whether the two sides assign a value to different fields: one side has both names, so it is not a rename."""
     writer_names, reader_names = _names(writer_path), _names(reader_path)
     for depth, (written_name, read_name) in enumerate(zip(writer_names, reader_names, strict=False)):
         if written_name == read_name or UNKNOWN_TAGS in (written_name, read_name):
@@ -168,7 +168,7 @@ def _field_names(body: Layout | None, path: list[str]) -> set[str]:
 
 
 MOST_TRIED: Final = 400
-"""How many examples are tried for one direction."""
+"""The maximum number of examples that are tried for one direction."""
 MOST_FIELDS_TRIED: Final = 60_000
 """How many fields all examples together may have, which bounds the time for a message of thousands of fields."""
 
@@ -206,7 +206,7 @@ def _rank(proof: Proof, name: str) -> tuple[bool, bool, bool, bool, bool, int]:
 
 @lru_cache(maxsize=2)
 def _all_proofs(base: Message, head: Message, version: int, head_version: int) -> tuple[list[Proof], list[Proof]]:
-    """The proofs of the base's examples that the head misreads or refuses, and those of the reverse.
+    """The proofs of the base's examples that the head misreads or rejects, and those of the reverse.
 
     Cached for the other changes of the same messages.
     """
@@ -227,7 +227,7 @@ def _proofs_of_writer(writer: Codec, reader: Codec, writing_side: Side) -> list[
 
 
 TRAILING: Final = "codec/trailing-bytes"
-"""Readers of RPCs and of coordinators' records ignore bytes after the end; those of the metadata log refuse them."""
+"""Readers of RPCs and of coordinators' records ignore bytes after the end; those of the metadata log reject them."""
 
 
 def _proof(
@@ -271,9 +271,9 @@ def _proof(
 
 
 MOST_BYTES_SHOWN: Final = 40
-"""How many bytes of an example are shown."""
+"""The maximum number of bytes of an example that are shown."""
 MOST_CHARACTERS_SHOWN: Final = 30
-"""How many characters of a value are shown."""
+"""The maximum number of characters of a value that are shown."""
 
 
 def sentence(proof: Proof) -> str:

@@ -23,7 +23,7 @@ A tag number with two meanings is a removed and a new tag here (see `_reused_tag
 
 
 def misread_versions(writer: Message, reader: Message, versions: VersionRange) -> VersionRange:
-    """Those of the versions, which both have, in which a reader misreads or refuses what a writer writes.
+    """Those of the versions, which both have, in which a reader misreads or rejects what a writer writes.
 
     Raises TooLargeError.
     """
@@ -42,7 +42,7 @@ def misread_versions(writer: Message, reader: Message, versions: VersionRange) -
 
 
 def _is_null_accepted(change: Change) -> bool:
-    """Whether the only change is that the reader allows null too, in the same bytes; a nullable struct has a marker."""
+    """Whether only the nulls that the reader allows changed, with equal bytes; a nullable struct has a marker."""
     field = change.head_field
     return change.row is Kind.NULLABILITY_WIDENED and field is not None and (field.is_array or not field.is_struct)
 

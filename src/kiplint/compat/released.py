@@ -57,13 +57,13 @@ class Releases:
     """Schema sets that are released, the newest first; they are read in this order, as far as a message needs."""
 
     def __init__(self, names: Sequence[str], trees: Iterable[Tree]) -> None:
-        """`trees` may be a generator: a tree is taken from it when a message is first looked for in it."""
+        """`trees` may be a generator: a tree is read from it when a message is first looked up."""
         self.names = tuple(names)
         self._unread_trees = iter(trees)
         self._read_releases: list[tuple[str, _Holders]] = []
 
     def holders(self, message: Message, versions: VersionRange) -> Iterator[VersionGroup]:
-        """The `versions` of a message that releases have, each in the group of the newest release that has it.
+        """The `versions` of a message that releases have, each in the group of the newest release with it.
 
         An unrelated message with the API key does not count (see `key_holder`).
         """
@@ -156,8 +156,8 @@ class VersionStatuses(NamedTuple):
 def _groups_of_release(old: Message | None, new: Message, holder: VersionGroup) -> Iterator[VersionGroup]:
     """The versions of a release that the new message has, grouped by the message to compare them with.
 
-    This is the old message where it has the bytes of the release or those of the new message; else the message of the
-    release, which `holder` refers to.
+    This is the old message where it has the bytes of the release or those of the new message; otherwise the message of
+    the release, which `holder` refers to.
     """
     reference = holder.reference
     if old and old.data == reference.data:
@@ -214,7 +214,7 @@ def releases_of(
     repository: Repository = HERE,
     head: StrPath = "",
 ) -> Releases | None:
-    """The releases that `released` names, else the configuration, else the release tags; None where there are none.
+    """The releases that `released`, the configuration or, without both, the release tags name; None if there are none.
 
     A name is a path of a schema set, a revision, or a glob of tags with a version number; `built-in` stands for all
     built-in releases, and no others count then. Release tags count only for
@@ -248,11 +248,11 @@ BUILT_IN: Final = "built-in"
 """The word for all built-in releases, which stands for them even where there is a file of that name."""
 
 MOST_TAGS_TRIED: Final = 3
-"""The number of the newest tags in which definitions are looked for."""
+"""The number of the newest tags that are searched for definitions."""
 
 
 def releases_or_base(configuration: Configuration, revision: str, repository: Repository = HERE) -> Releases | None:
-    """The releases, else the revision as the only one; None where there is neither: any version may be released.
+    """The releases, otherwise the revision as the only one; None where there is neither: any version may be released.
 
     A directory without a repository has none, nor has a new branch without a commit. Raises UsageError and SourceError
     as `releases_of` does.
@@ -268,7 +268,7 @@ def releases_or_base(configuration: Configuration, revision: str, repository: Re
 
 
 def releases_note(releases: Releases | None, base: StrPath) -> tuple[str, ...]:
-    """The line that says which versions are released; none if there are no releases and the base is no revision."""
+    """The line that says which versions are released; none if there are no releases and the base is not a revision."""
     revision = _revision(base)
     if releases:
         names = f"{plural(len(releases.names), 'release')} ({first_of(releases.names, 5)})"
@@ -286,12 +286,12 @@ def _revision(base: StrPath) -> str:
 
 
 def _release(name: str) -> str:
-    """What a release is called: the revision in place of `REV:`."""
+    """The name of a release: the revision instead of `REV:`."""
     return name.removesuffix(":")
 
 
 def _later_tags(head: StrPath, base: StrPath, repository: Repository) -> set[str]:
-    """The tags of the head and of revisions after it, without the base; none for a head that is no revision."""
+    """The tags of the head and of revisions after it, without the base; none for a head that is not a revision."""
     revision = _revision(head)
     if not revision:
         return set()

@@ -1,4 +1,4 @@
-"""How far a new request header is rolled out: one row for each RPC (KIP-1313, Kafka Protocol Changes).
+"""The rollout of a new request header: one row for each RPC (KIP-1313, Kafka Protocol Changes).
 
 An RPC is done only if `check` has no error about its headers, so the rules of `check` come first: whatever they say
 about a pair, its versions or its headers makes it wrong. What is left is decided here, from the header of each version.
@@ -70,16 +70,14 @@ class RolloutRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             "`exempt`: frozen; `dead`: no version."
         ),
     ]
-    base_versions: Annotated[str, Meta(description="Of the request in the base; empty where there is none.")]
-    versions: Annotated[str, Meta(description="Of the request; `none` for no version.")]
+    base_versions: Annotated[str, Meta(description="The versions of the request in the base; empty if there is none.")]
+    versions: Annotated[str, Meta(description="The versions of the request; `none` for no version.")]
     header_versions: Annotated[dict[str, int], Meta(description="The request's header by range of its versions.")]
     message: Annotated[str, Meta(description="The reason for the status.")]
-    rule: Annotated[
-        str, Meta(description="The rule that decides the status; left out where nothing is to be done.")
-    ] = ""
+    rule: Annotated[str, Meta(description="The rule that decides the status; omitted if nothing has to be done.")] = ""
     path: Annotated[str, Meta(description="The file to look at, if a rule decides.")] = ""
-    pointer: Annotated[str, Meta(description="The JSON pointer in that file; left out for the whole file.")] = ""
-    message_name: Annotated[str, Meta(description="The message in that file.")] = ""
+    pointer: Annotated[str, Meta(description="The JSON pointer in that file; omitted for the whole file.")] = ""
+    message_name: Annotated[str, Meta(description="The message of that file.")] = ""
 
 
 def rollout_rules(header: int, config: Config | None = None, all_rules: Sequence[Rule] = ()) -> RuleSet:
@@ -102,7 +100,7 @@ def rollout_rules(header: int, config: Config | None = None, all_rules: Sequence
 
 
 _ORDER: Final = ("problem", "rpc", "change", "header_range", "message", "field", "struct")
-"""The kinds of elements that rules about headers have; the first error in this order is the message of a row."""
+"""The kinds of elements of the rules about headers; the first error in this order is the message of a row."""
 
 
 def is_about_headers(violation: Violation) -> bool:
@@ -161,8 +159,8 @@ def rollout(
     """The rows of all RPCs of the head, and of the RPCs that it lacks from the base, by name.
 
     `header` is the header version that every request should have. `rules` decide what is wrong, by default those of
-    `rollout_rules` as they are shipped. A version is released when one of the `releases` has it; if `releases` is None,
-    when the base has it.
+    `rollout_rules` as they are shipped. A version is released when one of the `releases` contains it; if `releases` is
+    None, if the base contains it.
     """
     head = SchemaSet(head.definitions, head.directory, head.is_single_file, head.selected, base)
     view = _Rollout(head, base, header, rules or rollout_rules(header), releases)
@@ -176,7 +174,7 @@ def summary(rows: Sequence[RolloutRow]) -> dict[Adoption, int]:
 
 
 class _Rollout:
-    """What decides the rows: the RPCs of head and base by API key, and the errors about headers by message."""
+    """The input of the rows: the RPCs of the head and the base by API key, and the errors about headers by message."""
 
     def __init__(
         self, head: SchemaSet, base: SchemaSet | None, header: int, rules: RuleSet, releases: Releases | None
@@ -211,7 +209,7 @@ class _Rollout:
                 yield name, replace(violation, message=text)
 
     def _violations(self) -> Iterator[Violation]:
-        """What the rules say of the requests, responses and headers of the head."""
+        """The violations of the requests, responses and headers of the head."""
         messages = [message for message in self.head.messages if message.is_rpc or message.type == "header"]
         files = {message.file for message in messages}
         yield from self._header_changes(messages)
@@ -219,7 +217,7 @@ class _Rollout:
         yield from set_violations(self.head, self.rules, files)
 
     def _header_changes(self, messages: Iterable[Message]) -> Iterator[Violation]:
-        """What the rules say of the changes of the headers of released versions, at the message's new headers."""
+        """The violations of changes to the headers of released versions, at the message's new headers."""
         for message in messages:
             old = self.base.key_owners.get((message.type, message.api_key or 0)) if self.base else None
             if old is None:
@@ -249,7 +247,7 @@ class _Rollout:
                 yield _wrong(RolloutRow(name=name, api_key=-1, status="wrong", **values), error)
 
     def row(self, rpc: Rpc, messages: Sequence[Message]) -> RolloutRow:
-        """The row of an RPC of the head. What is frozen comes first, then errors, then which header is used."""
+        """The row of an RPC of the head. A frozen RPC is decided first, then errors, then the header that is used."""
         row, errors = self._undecided_row(rpc), self._errors_of(rpc, messages)
         frozen_versions = self.frozen.get(rpc.rpc_name)
         if frozen_versions is not None:
@@ -326,7 +324,7 @@ class _Rollout:
         for error in self._errors_of(rpc, ()):
             return _wrong(row, error)  # its definitions are there, and cannot be read
         if rpc.is_dead:
-            return replace(row, status="dead", message="no valid version was left, and now the file is gone")
+            return replace(row, status="dead", message="it had no valid version, and its file was removed")
         text, location = "is in the base, but not in the head", location_of(rpc, "name")
         frozen_versions = self.frozen.get(rpc.rpc_name)
         if frozen_versions is not None:
@@ -382,7 +380,7 @@ def _messages_of(violation: Violation, schemas: SchemaSet) -> Iterable[Message |
 
 
 def _rank(violation: Violation) -> int:
-    """The place of a violation among those of an RPC: the first one is the message of its row."""
+    """The rank of a violation among those of an RPC: the first one is the message of its row."""
     return _ORDER.index(violation.rule.each)
 
 

@@ -79,7 +79,7 @@ class Offer(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def lists_more(self) -> bool:
-        """Whether this is the Produce of a broker that lists versions that it refuses (see `compat.roles`)."""
+        """Whether this is the Produce of a broker that lists versions that it rejects (see `compat.roles`)."""
         return self.request.api_key == PRODUCE and self.request.valid.lowest == PRODUCE_LOWEST
 
 
@@ -154,7 +154,7 @@ def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: 
 def _offers(schemas: SchemaSet, *, unstable: bool) -> dict[int, Offer]:
     """By API key, the versions that both messages of an RPC have; the unstable one only with `unstable`.
 
-    Coordinator records, which a set pairs in the same way, are left out: they are never sent.
+    Coordinator records, which a set pairs in the same way, are omitted: they are never sent.
     """
     offers = {}
     for rpc in schemas.rpcs:

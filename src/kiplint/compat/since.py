@@ -28,7 +28,7 @@ class BaseState(NamedTuple):
     """The base: how often it has each finding, by fingerprint, and its files by path in the repository.
 
     `top` is the top of the work tree. `messages` has the fingerprint and the message of each finding if a finding that
-    is equal in both is not new even on a changed line (`strict`); else it is None. `merged_files` has the files of each
+    is equal in both is not new even on a changed line (`strict`), or it is None. `merged_files` has the files of each
     commit that a merge brings in: what one of them has is not new either.
     """
 
@@ -70,9 +70,9 @@ def read_base(
 ) -> BaseState:
     """The result of a check of the named directories and files in a revision; what it does not have counts as empty.
 
-    With `strict`, a finding on a changed line is not new if the base has it with the same message; the state has these
-    messages then. `keeps` takes paths in the work tree of the `repository`, and `rules_of` directories. Raises
-    UsageError for a source that is neither directory nor file, and SourceError for an unknown revision.
+    With `strict`, a finding on a changed line is not new if the base has the same finding with the same message; the
+    state has these messages then. `keeps` takes paths in the work tree of the `repository`, and `rules_of` directories.
+    Raises UsageError for a source that is neither directory nor file, and SourceError for an unknown revision.
     """
     counts: Counter[str] = Counter()
     files_by_path: dict[str, bytes] = {}
@@ -138,7 +138,7 @@ def _lines(data: bytes) -> list[str]:
 def places_in(
     revision: str, names: Iterable[str], repository: Repository = HERE, subject: str = "--base"
 ) -> Iterator[RevisionPath]:
-    """The named directories, and those of the named files, as a revision has them; those that it lacks are left out.
+    """The named directories, and those of the named files, as a revision has them; those that it lacks are omitted.
 
     They are in the work tree of the `repository`. Raises the errors of `read_base`; `subject` begins their messages,
     except for an unknown revision.

@@ -42,7 +42,7 @@ class Tree(NamedTuple):
     """A tree of schema sets."""
 
     name: str
-    """The name of the tree, as the caller wrote it."""
+    """The name of the tree as given."""
     sets: Mapping[str, SchemaSet]
     """The schema sets by directory, relative to the tree."""
     sources: Mapping[str, bytes]

@@ -146,7 +146,7 @@ def _read_json(file: str, text: str, api_keys: Callable[[], Mapping[str, int]]) 
         content = msgspec.json.decode(text)
         client = msgspec.convert(content if "apis" in content else {"apis": content}, _Client)
     except msgspec.DecodeError as error:
-        raise UsageError(f"{file} is no table of versions: {error}") from None
+        raise UsageError(f"{file} is not a table of versions: {error}") from None
     known_keys = api_keys()
     rows = [_json_row(file, name, client, known_keys) for name in client.apis]
     return VersionTable(f"{client.client} {client.version}".strip() or file, rows)
@@ -177,7 +177,7 @@ def broker_set(rows: Sequence[TableRow], layouts: SchemaSet) -> SchemaSet:
     """The schema set of a broker: the versions that it offers, with the fields of another set, the client's.
 
     It declares no listeners, so that all is served. Brokers without Fetch 0-3 (Kafka 4.0 and later) list Produce 0-2
-    and refuse it (see `compat.roles`).
+    and reject it (see `compat.roles`).
     """
     refuses_old_produce = any(row.api_key == FETCH and row.versions.lowest > 3 for row in rows)
     lowest_of_produce = VersionRange.of(PRODUCE_LOWEST)

@@ -1,8 +1,8 @@
 """The baseline: recorded findings that are accepted, so that only new findings are reported.
 
 A baseline counts fingerprints, so it knows neither lines nor paths: a schema can grow, move to another file or into
-another directory, and its recorded findings stay the same. Rule, message and place stand beside each fingerprint for
-the people who read the file's history.
+another directory, and its recorded findings stay the same. Rule, message and location accompany each fingerprint for
+people who read the history of the file.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Baseline(msgspec.Struct, frozen=True):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often each finding is accepted, by fingerprint."""
+        """The number of accepted findings, by fingerprint."""
         return {entry.fingerprint: entry.count for entry in self.findings}
 
 
@@ -140,7 +140,7 @@ def new_findings(findings: Sequence[Finding], counts: Mapping[str, int]) -> tupl
 
 
 def stale_entries(baseline: Baseline, findings: Iterable[Finding]) -> tuple[StaleEntry, ...]:
-    """The entries that record more findings than these `findings` have, each with how many are left."""
+    """The entries that record more findings than these `findings` have, each with the number that remains."""
     present_counts = Counter(finding.fingerprint for finding in findings)
     return tuple(
         StaleEntry(**asdict(entry), left=present_counts[entry.fingerprint])
@@ -192,7 +192,7 @@ def render(baseline: Baseline) -> bytes:
 
 
 def read_baseline(file: BaselineFile) -> Baseline | None:
-    """The baseline of a file; None if there is no file yet and the run will write it, else raises UsageError."""
+    """The baseline of a file; None if there is no file yet and the run will write it, otherwise raises UsageError."""
     try:
         return parse(file.files.read(file.path, BASELINE_BYTES), file.path)
     except FileNotFoundError:
@@ -251,5 +251,5 @@ def _is_covered(recorded_path: str, checked_paths: Iterable[str], folder: str) -
 
 
 def _update_note(path: str, baseline: Baseline, new: int, dropped: int) -> str:
-    """The note about a baseline that was written, and how many findings it has more and less than before."""
+    """The note about a baseline that was written, with the number of added and removed findings."""
     return f"{printable(path)} has {plural(baseline.total, 'finding')}: {new:,} new, {dropped:,} removed"

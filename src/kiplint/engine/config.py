@@ -45,8 +45,8 @@ class Acceptance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
     rule: Annotated[str, Meta(min_length=1, description="The rule that the change violates, a pack, or a glob.")]
     message: Annotated[str, Meta(min_length=1, description="The name of the message, or of its RPC.")]
-    field: Annotated[str, Meta(description="The path of the field, such as `Topics.Name`; left out for any.")] = ""
-    versions: Annotated[str, Meta(description="The versions of the change, such as `0-3`; left out for any.")] = ""
+    field: Annotated[str, Meta(description="The path of the field, such as `Topics.Name`; omitted for any.")] = ""
+    versions: Annotated[str, Meta(description="The versions of the change, such as `0-3`; omitted for any.")] = ""
     reason: Annotated[str, Meta(pattern=r"\S", description="Why it is accepted.")]
 
 
@@ -74,7 +74,7 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
         ),
     ] = []
     accept: Annotated[
-        list[Acceptance], Meta(description="Changes that `diff` and `review` report, and that fail nothing.")
+        list[Acceptance], Meta(description="Accepted changes, which `diff` and `review` report without failing.")
     ] = []
     severity: Annotated[dict[str, Level], Meta(description="Severity by rule, pack or glob.")] = {}
     rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.")] = {}
@@ -101,21 +101,21 @@ StrPath = str | os.PathLike[str]
 
 
 class RuleOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Which rules run, with which severities: the options that all commands with findings have."""
+    """The rules that run and their severities: the options of all commands with findings."""
 
     select: Sequence[str] = ()
-    """The rules to run, in place of those that the configuration selects.
+    """The rules to run, instead of those that the configuration selects.
 
     Each is a rule, a pack, a glob, or a list of them with commas.
     """
     ignore: Sequence[str] = ()
-    """Rules not to run, besides those that the configuration ignores."""
+    """Rules not to run, in addition to those that the configuration ignores."""
     severity: Mapping[str, str] = MappingProxyType({})
-    """Severities by rule, pack or glob, which replace those that the configuration has for the same."""
+    """Severities by rule, pack or glob, which override those of the configuration."""
     config: StrPath | Mapping[str, Any] | None = None
-    """The path of a configuration, or a mapping with the keys of one; else the nearest file upwards counts."""
+    """The path of a configuration, or a mapping with the keys of one; otherwise the nearest file upwards is read."""
     isolated: bool = False
-    """Whether no configuration file is looked for."""
+    """Whether configuration files are ignored."""
 
 
 DEFAULT_OPTIONS: Final = RuleOptions()
@@ -172,7 +172,7 @@ class Configuration(msgspec.Struct, frozen=True, dict=True):
     """The entity types that the generator of the checked tree has; empty where the tree has no generator."""
 
     def all_rules(self) -> list[Rule]:
-        """All rules there are, whether they run or not, with the entity types of the checked tree."""
+        """All rules, whether they run or not, with the entity types of the checked tree."""
         rules = load_rules(self.config, self.base, self.files)
         for index, rule in enumerate(rules):
             if rule.id == "shape/unknown-enum-value" and self.entity_types:
@@ -252,7 +252,7 @@ class Configurations:
 
 
 def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
-    """All rules there are: shipped, and from the configuration's packs, whose paths are relative to `base`."""
+    """All rules: those that are shipped, and those of the configuration's packs, whose paths are relative to `base`."""
     rules = shipped_rules()
     for path in config.rule_packs:
         file = os.path.join(base, path)
@@ -300,7 +300,7 @@ def _is_file_of(glob: str, path: str, base: str) -> bool:
 
 
 def find_config(start: str, files: Disk = DISK) -> str | None:
-    """The configuration file in the directory `start`, or else in the nearest one above it that has one; else None."""
+    """The configuration file in the directory `start` or in the nearest directory above it that has one, or None."""
     for folder in _folder_and_parents(start, files):
         for name in FILES:
             file = os.path.join(folder, name)
@@ -319,7 +319,7 @@ def _folder_and_parents(start: str, files: Disk) -> Iterator[str]:
 
 
 ENTITY_TYPES = "generator/src/main/java/org/apache/kafka/message/EntityType.java"
-"""Where a checkout of Kafka or of a fork states the entity types that its generator knows."""
+"""The file in which a checkout of Kafka or of a fork lists the entity types of its generator."""
 
 
 def entity_types_of_tree(start: str, files: Disk = DISK) -> tuple[str, ...]:

@@ -27,4 +27,4 @@ def internal_error(error: Exception) -> str:
 
 
 class ExpressionError(ValueError):
-    """A text of a rule is outside the rule language; the message states the place and the remedy."""
+    """A text of a rule that is not in the rule language; the message states the location and the remedy."""

@@ -31,7 +31,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
 class Span(msgspec.Struct, frozen=True):
-    """A part of a text: 1-based lines and columns, columns in characters, the end column exclusive."""
+    """A span of text: 1-based lines and columns, columns in characters, the end column exclusive."""
 
     line: int
     column: int
@@ -42,8 +42,8 @@ class Span(msgspec.Struct, frozen=True):
 class Location(NamedTuple):
     """Where a violation is, in terms of the model: the file, and the JSON pointer of an element, such as `/fields/0`.
 
-    `key` names a property of the element, such as `tag`; it is empty for the whole element. What is no JSON value, such
-    as a comment, is at a half-open range of `characters` of the file instead.
+    `key` names a property of the element, such as `tag`; it is empty for the whole element. A part of the text that is
+    not a JSON value, such as a comment, is at a half-open range of `characters` of the file instead.
     """
 
     file: str
@@ -82,7 +82,7 @@ class Fix(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One violation of a rule at one place; it is also a line of the jsonl output."""
+    """One violation of a rule at one location; it is also a line of the jsonl output."""
 
     rule: Annotated[str, Meta(description="The rule's id, pack/rule.")]
     severity: Annotated[Severity, Meta(description="error, warning or info.")]
@@ -107,7 +107,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         ),
     ] = ""
     help: Annotated[str, Meta(description="What to do: an edit or a command; omitted if there is none.")] = ""
-    place: Annotated[str, Meta(description="The pointer with names for indexes; left out for the whole message.")] = ""
+    place: Annotated[str, Meta(description="The pointer with names for indexes; omitted for the whole message.")] = ""
 
     @property
     def span(self) -> Span:

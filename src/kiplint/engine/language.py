@@ -2,7 +2,7 @@
 
 Expressions are a whitelist over Python's syntax trees. Every name is a fact of the element, a name of the rule's `let`,
 `params`, or the variable of a comprehension; every attribute is a fact of some kind of element; every call is one of
-the language's functions. Anything else is refused.
+the language's functions. Anything else is rejected.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ ELEMENT_NAMES: dict[str, Collection[str]] = {}
 
 
 def register(kind: str, element_class: type, names: Collection[str]) -> None:
-    """Let rules be about a further kind of element, which a package above the engine brings.
+    """Register a further kind of element that rules can be about, for a package above the engine.
 
-    `names` are the names of the elements: a rule without `when` is about those with its id, and is
-    refused when there is no such name.
+    `names` are the names of the elements: a rule without `when` is about those with its id, and is rejected if there is
+    no such name.
     """
     KINDS[kind] = element_class
     ELEMENT_NAMES[kind] = tuple(names)
@@ -132,7 +132,7 @@ def as_text(value: Any) -> str:
 
 
 def singular_or_plural(value: Any, singular: str, plural: str) -> str:
-    """The text for the hole `{value:singular|plural}`: the word `singular` for a single thing, else the word `plural`.
+    """The text for the hole `{value:singular|plural}`: `singular` for a single thing, otherwise `plural`.
 
     A single thing is the number 1, a range of a single version (`3`, but not `3+`, `0-1` or `none`), or a list, set or
     mapping with a single item. None takes the plural.
@@ -261,7 +261,7 @@ class Expressions(ast.NodeTransformer):
         return _function("_elements", ast.ListComp(_ELEMENT, [loop], **_AT))
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Keep a node of any other type if it is in the language, else raise ExpressionError, as all visits do."""
+        """Keep a node of any other type if it is in the language, otherwise raise ExpressionError, as all visits do."""
         if isinstance(node, ast.expr) and not _is_plain(node):
             raise ExpressionError(f"{short(ast.unparse(node))} is not part of the rule language")
         return super().generic_visit(node)

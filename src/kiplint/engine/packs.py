@@ -22,7 +22,7 @@ from kiplint.text.words import did_you_mean
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIXERS = ("instead", "suggestion")
-"""The fixers that a rule of a user's pack may name; the others are each made for a shipped rule."""
+"""The fixers that a rule of a user's pack can name; each of the others is made for a shipped rule."""
 
 
 def shipped(name: str) -> str:
@@ -112,7 +112,7 @@ def _error_text(text: str, error: str) -> str:
 def _line_of(text: str, *landmarks: str, offset: int = 0) -> int:
     """The line of the last of the `landmarks`: texts in a pack, each of which is searched for behind the one before.
 
-    A landmark that is not found, such as an expression with an escape that only JSON5 has, is left out.
+    A landmark that is not found, such as an expression with an escape that only JSON5 has, is omitted.
     """
     for landmark in landmarks:
         in_json = msgspec.json.encode(landmark).decode()[1:-1]
@@ -177,7 +177,7 @@ def _checks(rule: Rule) -> Iterator[tuple[str, str, Callable[[str], object]]]:
 
 
 def _rules(pack: PackSpec, origin: str, *, is_shipped: bool = False) -> list[Rule]:
-    """The rules of a pack. What a rule leaves out is filled in from its pack, or by its kind."""
+    """The rules of a pack. Omitted properties are filled in from the pack, or by kind."""
     rules = []
     for spec in pack.rules:
         spec.each = spec.each or pack.each
@@ -200,5 +200,5 @@ def _rules(pack: PackSpec, origin: str, *, is_shipped: bool = False) -> list[Rul
 
 
 def _param(value: Any) -> Any:
-    """The value of a parameter; for a name such as `@frozen` what the table of RPCs has."""
+    """The value of a parameter; for a name such as `@frozen`, the value from the table of RPCs."""
     return PARAMS.get(value, value) if isinstance(value, str) else value

@@ -32,7 +32,7 @@ class ConditionalSeverity(_RuleObject):
 
 
 class Case(_RuleObject):
-    """One case of a rule with several messages; properties that it leaves out are those of the rule."""
+    """One case of a rule with several messages; properties that it omits are those of the rule."""
 
     message: Annotated[str, Meta(description="What is wrong, with {expression} holes.")]
     when: Annotated[str, Meta(description="The condition of the case; omitted in a last case for all others.")] = ""
@@ -43,7 +43,7 @@ class Case(_RuleObject):
 
 
 class FieldRequirement(_RuleObject):
-    """The required properties of one field of a message; a property that is left out is not checked."""
+    """The required properties of one field of a message; an omitted property is not checked."""
 
     type: Annotated[str, Meta(description='The type; "[]" for an array of anything.')] = ""
     versions: Annotated[str, Meta(description="The versions that must have the field, as far as they are valid.")] = ""
@@ -135,8 +135,9 @@ class RuleSpec(_RuleObject):
     params: Annotated[
         dict[str, Any],
         Meta(
-            description="Values that a configuration can override; `@frozen`, `@frozen-names` and `@connection-names` "
-            "stand for the frozen RPCs with their versions, their names, and the RPCs that begin a connection."
+            description="Values that a configuration can override; `@frozen`, `@frozen-names` and "
+            "`@connection-names` are the frozen RPCs with their versions, their names, and the names of "
+            "the RPCs that open a connection."
         ),
     ] = {}
     breaks: Annotated[Breaks | None, Meta(description="For rules about changes: what the change breaks.")] = None

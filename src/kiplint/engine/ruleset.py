@@ -1,4 +1,4 @@
-"""The rules of one run: which they are, and what each finds. Rules are compiled when they first run."""
+"""The rules of one run and what they find. Rules are compiled when they first run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def select(rules: list[Rule], selectors: Sequence[str], ignored_selectors: Seque
 
 
 def check_selector(selector: str, rules: Sequence[Rule]) -> None:
-    """Raise UsageError for a selector that means no rule."""
+    """Raise UsageError for a selector that matches no rule."""
     if not any(matches(selector, rule) for rule in rules):
         raise UsageError(no_match(selector, rules), selector)
 
@@ -305,7 +305,7 @@ def unmet_requirements(container: Container, required_fields: FieldRequirements)
 
 
 def _unmet(container: Container, field: Field | None, requirement: FieldRequirement, label: str) -> Iterator[Unmet]:
-    """How a field and the fields of its struct are not as required. `label` says which one is missing if it is None."""
+    """The unmet requirements of a field and of the fields of its struct. `label` names the field if it is None."""
     if field is None:
         yield Unmet(f"{container.name} must have {label}, {_describe(requirement)}", container, "fields")
         return
@@ -329,7 +329,7 @@ def _describe(requirement: FieldRequirement) -> str:
 
 
 def _mistakes(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str, str]]:
-    """Each property of a field that is not as required, and what is wrong, such as `has to be ignorable`."""
+    """Each property of a field that is not as required, and what is wrong, such as `must be ignorable`."""
     if requirement.type == "[]" and not field.is_array:
         yield "type", f"must be an array, not {field.type}"
     elif requirement.type not in ("", "[]", field.type):
@@ -358,7 +358,7 @@ def _mistakes(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str
 
 
 def _mistakes_of_order(field: Field, requirement: FieldRequirement) -> Iterator[tuple[str, str]]:
-    """The mistake of a field that has to be the first, or right after another, of the untagged ones in its versions."""
+    """The mistake of a field that must be the first, or right after another, of the untagged ones in its versions."""
     if not requirement.first and not requirement.after:
         return
     previous_name = ""

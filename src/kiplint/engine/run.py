@@ -1,4 +1,4 @@
-"""Checking: definitions in, findings out. One schema set at a time, so that memory does not grow with the corpus."""
+"""The check: from definitions to findings, one schema set at a time, so that memory does not grow with the corpus."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def check_set(
 ) -> Result:
     """Check the files of one schema set against all rules.
 
-    `single_file`: the rest of the set is unknown, so a missing request or response is no mistake. With a `fixer` the
+    `single_file`: the rest of the set is unknown, so a missing request or response is not a mistake. With a `fixer` the
     findings carry their fixes. `base` is an earlier state of the set: if two messages clash, the new one is at fault.
     """
     definitions: list[Definition] = []
@@ -132,7 +132,7 @@ def _findings_of_file(
 
 
 def _asks_for_misspelt(violation: Violation, definition: Definition) -> bool:
-    """Whether a violation asks for a property that is there, but misspelt: the misspelling is a finding of its own."""
+    """Whether a violation requires a property that is present but misspelled: the misspelling is its own finding."""
     property_to_write, _, _ = violation.instead.partition(":")  # `instead` may be `"ignorable": true`
     name = property_to_write.strip('"') or violation.location.key
     # The mapping has the right names of misspelt properties, by the pointer of their object.

@@ -99,7 +99,7 @@ _CODE_TO_LINE_END: Final = re.compile(r"[^\s\ufeff][^\r\n]*+")
 
 
 class _MalformedError(Exception):
-    """A comment that begins as an ignore comment and is none; the text says what is wrong with it."""
+    """A comment that begins like an ignore comment but is not valid; the text says what is wrong with it."""
 
 
 def parse_suppressions(text: str) -> tuple[list[Suppression], list[Problem]]:

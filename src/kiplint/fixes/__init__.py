@@ -1,1 +1,1 @@
-"""Fixes and migrations: edits in, verified edits out; all other bytes stay."""
+"""Fixes and migrations: verified edits that keep all other bytes."""

@@ -40,26 +40,26 @@ HEAD: Final = "HEAD"
 
 
 class CheckOptions(RuleOptions, frozen=True, kw_only=True):
-    """What `kiplint check` checks, and what else it does."""
+    """What `kiplint check` checks, fixes and updates."""
 
     sets: Sequence[StrPath] = ()
     """Directories, files, archives or revisions (`REV:path` of the `repository`); without any, `.`."""
     fail_on: FailOn | None = None
-    """The lowest severity that makes the status `findings`; by default that of the configuration."""
+    """The lowest severity that causes the status `findings`; by default that of the configuration."""
     fix: bool = False
     """Whether to write the safe fixes of the reported findings to the files."""
     unsafe_fixes: bool = False
-    """Whether to apply the unsafe fixes too."""
+    """Whether to apply unsafe fixes too."""
     diff: bool = False
-    """Whether to make only the patch of the fixes, and to write nothing."""
+    """Whether to return the patch of the fixes without writing it."""
     baseline: StrPath | None = None
     """A file of known findings, which are not reported; by default that of the configuration."""
     update_baseline: bool = False
-    """Whether to write the baseline anew."""
+    """Whether to write the baseline again."""
     base: str | None = None
     """The revision to compare with: its findings are not reported, unless they are on a changed line."""
     whole: bool = False
-    """Whether text lists infos too."""
+    """Whether text also lists infos."""
     statistics: bool = False
     """Whether text is a line for each rule, with its number of findings."""
     repository: StrPath | None = None
@@ -82,19 +82,19 @@ class CheckOutcome(NamedTuple):
     findings: tuple[Finding, ...]
     """The findings that neither the base nor the baseline has, by path."""
     messages: int
-    """How many messages were checked."""
+    """The number of messages that were checked."""
     sources: Mapping[str, bytes]
     """The bytes of every file that has findings, by path."""
     paths: tuple[str, ...]
     """The files whose findings are reported."""
     left_out: tuple[str, ...]
-    """JSON files beside the definitions that are not definitions."""
+    """JSON files next to the definitions that are not definitions."""
     stale: tuple[StaleEntry, ...] | None
     """The entries of the baseline that record more findings than there are; None without a baseline."""
     patch: bytes | None
-    """The unified diff of the fixes; None where none were to be made."""
+    """The unified diff of the fixes; None if no fixes were requested."""
     older: int
-    """How many findings the base has."""
+    """The number of findings that the base also has."""
     notes: tuple[str, ...]
 
 
@@ -117,7 +117,7 @@ class _Run(NamedTuple):
 
 
 class _Inputs(NamedTuple):
-    """What a check reads: the sets, notes on what was opened, the baseline, and the base's findings."""
+    """The input of a check: the sets, notes on what was opened, the baseline, and the base's findings."""
 
     sets: Sequence[SchemaFiles]
     notes: Sequence[str]
@@ -133,10 +133,10 @@ class _Inputs(NamedTuple):
 def check_sets(
     options: CheckOptions, configurations: Configurations, *, strict: bool = False, merged: tuple[str, ...] = ()
 ) -> CheckOutcome:
-    """Read the sets, check or fix each by its configuration, and leave out the findings that are not new.
+    """Read the sets, check or fix each by its configuration, and omit the findings that are not new.
 
-    With `strict`, `base` leaves out a finding that the base has too, even if its line was changed. `merged`
-    are the commits that a merge brings in: what they have is left out as well. Raises UsageError for mistakes in the
+    With `strict`, `base` omits a finding that the base has too, even if its line was changed. `merged`
+    are the commits that a merge brings in: what they have is omitted as well. Raises UsageError for mistakes in the
     arguments and for files that cannot be written, and SourceError for files that cannot be opened.
     """
     run = _Run(options, configurations, strict, merged)
@@ -182,7 +182,7 @@ def _require_texts(names: Iterable[str]) -> None:
 
 
 def _baseline(run: _Run) -> BaselineFile | None:
-    """The baseline that the user names, else the one that the configuration names, or None."""
+    """The baseline that the user names, otherwise the one that the configuration names, or None."""
     configuration, is_updated = run.configuration, run.options.update_baseline
     if run.options.baseline:
         return BaselineFile(os.fspath(run.options.baseline), is_updated, files=configuration.files)
@@ -199,7 +199,7 @@ def _baseline(run: _Run) -> BaselineFile | None:
 def _check(run: _Run, base: BaseState | None, schemas: SchemaFiles, rules: RuleSet | None = None) -> Result:
     """The result of one set, by its own rules unless others are given.
 
-    The findings have fixes, with `strict` only those that edit no file as the base has it.
+    The findings have fixes, with `strict` only those that edit no unchanged file.
     """
     result = check_set(
         schemas.files,
@@ -224,7 +224,7 @@ def _check(run: _Run, base: BaseState | None, schemas: SchemaFiles, rules: RuleS
 def _fix(run: _Run, inputs: _Inputs, results: Sequence[Result]) -> tuple[list[Result], Fixes]:
     """Fix the findings that neither the baseline nor the base has; write the files unless only a patch is wanted.
 
-    Returns the results after the fixes. In them a finding has no fix if the fix was refused.
+    Returns the results after the fixes. In them a finding has no fix if the fix was rejected.
     """
     baseline = read_baseline(inputs.baseline) if inputs.baseline else None
     known_counts = Counter(baseline.counts if baseline else {})
@@ -254,7 +254,7 @@ def _fix(run: _Run, inputs: _Inputs, results: Sequence[Result]) -> tuple[list[Re
 def _check_files(
     run: _Run, schemas: SchemaFiles, known: Mapping[str, int], base: BaseState | None, files: Files
 ) -> CheckedFiles:
-    """A set with other bytes in its files, checked against all rules, which no fix may break: also those not selected.
+    """A set with changed files, checked against all rules, selected or not: a fix must not break any of them.
 
     Findings that the baseline or the base has, which `known` and `base` count, have no fix.
     """
@@ -265,7 +265,7 @@ def _check_files(
 
 
 def _with_data(schemas: SchemaFiles, files: Files) -> SchemaFiles:
-    """The set with other bytes in some of its files."""
+    """The set with changed bytes in some of its files."""
     changed_files = [replace(file, data=files.get(file.path, file.data)) for file in schemas.files]
     return replace(schemas, files=tuple(changed_files))
 
@@ -280,7 +280,7 @@ def _with_fixes_of_new(result: Result, known: Mapping[str, int], base: BaseState
 def _result_after(
     run: _Run, inputs: _Inputs, schemas: SchemaFiles, result: Result, fixed_set: FixedSet | None
 ) -> Result:
-    """The result of a set after its fixes, in which the findings whose fixes were refused have none."""
+    """The result of a set after its fixes, in which the findings whose fixes were rejected have none."""
     if fixed_set is None:
         return result
     new_result = _check(run, inputs.base, _with_data(schemas, fixed_set.after)) if fixed_set.after else result

@@ -25,7 +25,7 @@ FIELD_KEYS: Final = (
 class MessageEdits:
     """Collects the edits of the file of a message. Pointers are JSON pointers into the file before the edits.
 
-    `actions` say what a migration does beside adding a version, and `notes` what a person has to review.
+    `actions` say what a migration does besides adding a version, and `notes` what a person has to review.
     """
 
     def __init__(self, message: Message) -> None:

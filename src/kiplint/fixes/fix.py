@@ -1,4 +1,4 @@
-"""Fix the findings in the files of a set: never two fixes that overlap, and none that makes anything worse."""
+"""Fix the findings in the files of a set, without overlapping fixes and without making anything worse."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kiplint.text.edit import Edit, collides
 from kiplint.text.words import plural
 
 MAX_BATCHES: Final = 20
-"""How many batches of fixes are tried before those that are left are given up."""
+"""The maximum number of batches of fixes that are tried; the remaining fixes are discarded."""
 
 
 class FixedSet(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ class FixedSet(msgspec.Struct, frozen=True):
 
 
 def fix_set(before: CheckedFiles, check: Check, *, unsafe: bool = False, releases: Releases | None = None) -> FixedSet:
-    """Apply the safe fixes of the findings, and if `unsafe` is set the unsafe ones too, until no fix is left.
+    """Apply the safe fixes of the findings and, if `unsafe` is set, the unsafe ones, until none remains.
 
     Fixes that collide are applied in separate batches, and safe ones before unsafe ones. A fix that makes anything
     worse is not applied. `releases` decide what an unsafe fix must not break, by default all versions.
@@ -95,7 +95,7 @@ def group_of(finding: Finding) -> EditGroup:
 
 
 def _fixed_findings(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings that are gone: for each rule and file as many as there are fewer findings than before.
+    """The findings that were fixed: for each rule and file, as many as there are fewer findings than before.
 
     They are counted because a fix may rename an element, which changes the fingerprints of findings that remain. Those
     whose fingerprint is still there count as remaining first, then those without a fix.

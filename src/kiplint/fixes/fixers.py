@@ -69,12 +69,12 @@ class FixerCase:
 
 
 def safe(*edits: Edit) -> Fix:
-    """A fix that certainly does what is meant."""
+    """A fix that is certainly right."""
     return Fix("safe", edits)
 
 
 def unsafe(*edits: Edit) -> Fix:
-    """A fix that most likely does what is meant; a person has to review it."""
+    """A fix that is most likely right; a person has to review it."""
     return Fix("unsafe", edits)
 
 
@@ -178,7 +178,7 @@ def _removal_of_problem(case: FixerCase, kind: str) -> list[Edit]:
 
 @fixer
 def unused_ignore(case: FixerCase) -> Fix | None:
-    """Remove an ignore comment that ignores nothing; it is not `removable` if its rule may be misspelt."""
+    """Remove an ignore comment that ignores nothing; it is not `removable` if its rule may be misspelled."""
     document, problem = case.document, case.element.problem
     if not problem.removable:
         return None
@@ -190,12 +190,12 @@ def unused_ignore(case: FixerCase) -> Fix | None:
 
 
 MAX_LITERAL: Final = 1000
-"""The longest JSON5 literal, in characters, that is read, as that takes long."""
+"""The longest JSON5 literal, in characters, that is read, because reading one is slow."""
 
 
 @fixer
 def json5(case: FixerCase) -> Fix | None:
-    """Write a name or a string in double quotes, a whole number in decimal digits, and other white space as a blank."""
+    """Write names and strings in double quotes, integers in decimal digits, and other white space as spaces."""
     problem = case.element.problem
     if problem.kind != "json5-only" or problem.end - problem.start > MAX_LITERAL:
         return None
@@ -216,7 +216,7 @@ def json5(case: FixerCase) -> Fix | None:
 
 @fixer
 def misspelt_property(case: FixerCase) -> Fix | None:
-    """Rename the property to the name that is probably meant, unless that is present."""
+    """Rename the property to the name that was probably intended, unless that property exists."""
     name = case.element.problem.intended_property
     if not name or name in case.container().properties:
         return None
@@ -242,7 +242,7 @@ def default_null(case: FixerCase) -> Fix | None:
 def written_type(case: FixerCase) -> Fix | None:
     """Write an array type of another language, such as `List<int32>`, as `[]int32`.
 
-    The fix is safe if the type itself names a primitive as its element, and unsafe if that is misspelt or a struct.
+    The fix is safe if the type itself names a primitive as its element, and unsafe if that is misspelled or a struct.
     """
     field: Field = case.element
     if not field.meant_type or field.meant_type == field.type:
@@ -258,7 +258,7 @@ def written_type(case: FixerCase) -> Fix | None:
 
 @fixer
 def flexible_versions(case: FixerCase) -> Fix | None:
-    """Add flexibleVersions: from the first tagged version on, else as in the other message of the RPC.
+    """Add flexibleVersions: from the first tagged version on, otherwise as in the other message of the RPC.
 
     Else a message that has version 0 alone is flexible, because it is most likely new, and any other is not.
     """
@@ -307,7 +307,7 @@ def header_map(case: FixerCase) -> Fix | None:
 
 @fixer
 def header_gap(case: FixerCase) -> Fix | None:
-    """Widen the later range over the gap if flexibleVersions implies its header there, else the earlier range."""
+    """Widen the later range over the gap if flexibleVersions implies its header there, otherwise the earlier range."""
     later: HeaderRange = case.element
     earlier = later.furthest  # the range that ends where the gap starts
     if earlier is None or min(earlier.header, later.header) < 0:  # -1 is a header that cannot be read

@@ -35,7 +35,7 @@ _ABOUT: Final = "The client instance ID, which tells this client from all other 
 
 
 def migrate(schemas: SchemaSet, *, only: Collection[str] = (), only_declare: bool = False) -> Migration:
-    """The edits that bring a set to KIP-1313; there are none for what conforms already.
+    """The edits that migrate a set to KIP-1313; there are none for messages that already conform.
 
     `only` names RPCs, such as `Fetch`. The others get no version, but declare their headers if any RPC does, as then
     all have to. `only_declare` adds headerVersions as flexibleVersions implies them, and no version.
@@ -147,7 +147,7 @@ def _change_version(edits: MessageEdits, version: int, header: int | None) -> No
 
 
 def _remove_id(edits: MessageEdits, version: int) -> bool:
-    """Let ClientInstanceId of a telemetry message end before a version; return whether the version before has it."""
+    """End ClientInstanceId of a telemetry message before a version; return whether the version before contains it."""
     message = edits.message
     field = message.by_name.get(INSTANCE_ID) if message.name in MESSAGES_WITH_ID else None
     if field is None or version - 1 not in field.versions:

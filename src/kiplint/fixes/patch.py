@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Final
 
 _Opcode = tuple[str, int, int, int, int]
-"""A part of both texts, as difflib has it: `equal`, `replace`, `delete` or `insert`, and the ranges of their lines."""
+"""A part of both texts, as in difflib: `equal`, `replace`, `delete` or `insert`, and the ranges of their lines."""
 _MOST_LINES: Final = 500
 """The most lines of each text that difflib compares at once, as its time is quadratic."""
 _NO_NEWLINE: Final = "\\ No newline at end of file\n"

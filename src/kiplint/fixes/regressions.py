@@ -80,7 +80,7 @@ class Regression(NamedTuple):
 
 
 def regressions(before: CheckedFiles, after: CheckedFiles, limits: Limits) -> Iterator[Regression]:
-    """What changes of files make worse: what they break in released versions, as `diff` has it, and new findings."""
+    """The regressions of changed files: what they break in released versions, as in `diff`, and new findings."""
     yield from breaks_between(before.tree, after.tree, limits.allowed_breaks, limits.releases)
     changed_paths = {path for path in after.files if before.files.get(path) != after.files[path]}
     previous_findings = (*before.findings, *before.other_findings)
@@ -141,7 +141,7 @@ def breaks_between(
 
 
 def _was_readable(change: Change, *, compares_releases: bool) -> bool:
-    """Whether the ranges and the type that changed could be read before; else there were no bytes to preserve.
+    """Whether the ranges and the type that changed could be read before; otherwise there were no bytes to preserve.
 
     A file without flexibleVersions is a mistake, unless files of releases are compared: old ones have no such property.
     """

@@ -32,7 +32,7 @@ class EditGroup(msgspec.Struct, frozen=True):
     """The files that the group is about, such as those of an RPC."""
     edits: tuple[Edit, ...] = ()
     finding: Finding | None = None
-    """The finding that has to be gone after the edits."""
+    """The finding that the edits must resolve."""
     header: int | None = None
     """The request header that the RPC has to use after the edits, as `kiplint rollout` says."""
 
@@ -54,7 +54,7 @@ class Trial(NamedTuple):
 
 
 def try_edits(before: CheckedFiles, groups: Sequence[EditGroup], check: Check, limits: Limits) -> Trial:
-    """Make all edits, check the whole set, drop the groups that are to blame for what is worse, and try the others.
+    """Make all edits, check the whole set, drop the groups that cause regressions, and try the others again.
 
     The edits of no two groups collide. If the last of `MAX_ROUNDS` still makes something worse, all groups are dropped.
     The groups are not tried one by one, because one may need another: a migrated RPC needs a migrated RequestHeader.
@@ -92,9 +92,9 @@ def _blame(
 ) -> Mapping[int, Sequence[Regression]]:
     """The groups to drop, by number, with the reasons.
 
-    To blame for what is worse are the groups with a finding of the same element, else those of the same RPC. What is
-    worse in an RPC of dropped groups alone counts against no other. What is worse elsewhere counts against all groups
-    with edits, once none is to blame for anything else.
+    To blame for what is worse are the groups with a finding of the same element, otherwise those of the same RPC. What
+    is worse in an RPC of dropped groups alone counts against no other. What is worse elsewhere counts against all
+    groups with edits, once none is to blame for anything else.
     """
     subjects = {subject for group in groups.values() for subject in group.subjects}
     dropped_subjects = {subject for group in dropped_groups for subject in group.subjects}

@@ -1,4 +1,4 @@
-"""Write changed files, each whole or not at all; and print them as a patch."""
+"""Write changed files, each completely or not at all, and print them as a patch."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FileChanges(msgspec.Struct, frozen=True):
         return "".join(lines).encode("utf-8", "surrogateescape")
 
     def write(self) -> None:
-        """Replace the changed files, each of them whole or not at all; they keep their modes.
+        """Replace the changed files, each completely or not at all; they keep their modes.
 
         All files are checked before the first is written: UsageError is raised for a file that is read-only, has
         changed since it was read, is gone, or is a link or no regular file.
@@ -75,7 +75,7 @@ def _require_unchanged(path: str, before: bytes) -> None:
 
 
 def _not_written(path: str, error: OSError, more: str = "") -> UsageError:
-    return UsageError(f"{path} was not written: {error.strerror or 'the system refuses it'}{more}")
+    return UsageError(f"{path} was not written: {error.strerror or 'the system rejects it'}{more}")
 
 
 def require_files(names: Iterable[str]) -> None:

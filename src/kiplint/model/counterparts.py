@@ -1,4 +1,4 @@
-"""Which definition owns a name and an API key in a list, and which one is its counterpart in the base.
+"""The owner of each name and API key in a list of definitions, and the counterparts of definitions in the base.
 
 Both are decided from definitions alone, in this order, so that no step needs a later one:
 
@@ -20,14 +20,14 @@ from typing import Final
 from kiplint.model.definition import PARTNER_TYPES, SUFFIXES, Definition
 
 Counterparts = Mapping[Definition, Definition]
-"""By definition of the head: its counterpart in the base. A definition that is new is not in it."""
+"""By definition of the head, its counterpart in the base. New definitions are not in it."""
 
 
 class Owners:
     """The owner of each name and of each API key in a list of definitions, some of which may share one."""
 
     def __init__(self, definitions: Sequence[Definition], counterparts: Counterparts) -> None:
-        """`counterparts` are those by name; of several definitions with one name, they tell the original."""
+        """`counterparts` are those by name; they decide which of several definitions with one name is the original."""
         self._definitions = definitions
         self._counterparts = counterparts
 
@@ -43,8 +43,8 @@ class Owners:
     def by_key(self) -> dict[tuple[str, int], Definition]:
         """The definition of each type and API key, without those that the type contradicts; of several, the original.
 
-        It is the one that the base has with this key, else the one of which the other message has the key too, else
-        the probable original.
+        It is the one that the base has with this key, otherwise the one of which the other message has the key too,
+        else the probable original.
         """
 
         def rank(definition: Definition) -> tuple[bool, bool, int, bool, int]:
@@ -130,7 +130,7 @@ def are_related(base: Definition, base_owners: Owners, head: Definition, head_ow
     """Whether two definitions with one API key are one message under two names, not two different messages.
 
     They are if they, or the other messages of their RPCs, share more than half of the words of the shorter name, or
-    of the fields of the smaller one, the usual fields left out. So AlterIsr became AlterPartition.
+    of the fields of the smaller one, without the usual fields. So AlterIsr became AlterPartition.
     """
     if _are_similar(base, head):
         return True

@@ -1,4 +1,4 @@
-"""A definition: what one file says, with every fact about it that needs no other file."""
+"""A definition: the content of one file, with every fact that needs no other file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PARTNER_TYPES: Final = {
 """The type of the other message of an RPC or coordinator record, by type."""
 
 UNREADABLE: Final = MessageSpec(name="", type="data", valid_versions="none")
-"""The JSON that stands for that of a file from which none can be read."""
+"""The JSON that replaces that of a file that cannot be read."""
 
 _NAME: Final = rb'"name"\s*+:\s*+"([A-Za-z0-9_]{1,200})"'
 
@@ -64,7 +64,7 @@ class Definition:
     is_rpc: bool
     """Whether the message is a request or a response."""
     is_record: bool
-    """Whether the message is kept on disk: metadata, data, coordinator key or value."""
+    """Whether the message is stored on disk: metadata, data, coordinator key or value."""
     api_key: int | None
     """The number of the RPC or record type, or None."""
     listeners: tuple[str, ...]
@@ -76,7 +76,7 @@ class Definition:
     valid_problem: str
     """What is wrong with the text of `validVersions`, or empty."""
     is_dead: bool
-    """Whether the message has no valid versions any more (`"validVersions": "none"`)."""
+    """Whether the message no longer has valid versions (`"validVersions": "none"`)."""
     flexible: VersionRange
     """The versions with compact encodings and tagged fields (KIP-482)."""
     flexible_problem: str
@@ -127,7 +127,7 @@ class Definition:
 
     @property
     def is_readable(self) -> bool:
-        """Whether a message can be made of the file."""
+        """Whether the file can be read as a message."""
         return self.spec is not UNREADABLE
 
     @property
@@ -150,12 +150,12 @@ class Definition:
 
     @cached_property
     def misspelt(self) -> frozenset[str]:
-        """The properties that the message lacks because their names are probably misspelt."""
+        """The properties that the message lacks because their names are probably misspelled."""
         return self.misspelt_by_owner.get("", frozenset())
 
     @cached_property
     def misspelt_by_owner(self) -> dict[str, frozenset[str]]:
-        """By pointer of an object: the properties that it lacks because their names are probably misspelt."""
+        """By pointer of an object: the properties that it lacks because their names are probably misspelled."""
         names: dict[str, frozenset[str]] = {}
         for problem in self.problems:
             if problem.intended_property:

@@ -33,7 +33,7 @@ class Container:
     versions: VersionRange
     """The versions in which it exists."""
     present: VersionRange
-    """The valid versions in which it is really there."""
+    """The valid versions in which it actually exists."""
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
@@ -63,7 +63,7 @@ class Container:
 
     @cached_property
     def duplicate_tags(self) -> dict[int, str]:
-        """By position of a field with the tag of another: the other's name. That is older by the base, else first."""
+        """By position of a field with the tag of another: the other's name. The other is older or comes first."""
 
         def rank(field: Field) -> tuple[int, int]:
             return _similarity_to_base(field), -field.position
@@ -93,7 +93,7 @@ class Container:
         """By position of the field after the first gap in the tags: the lowest tag in the gap.
 
         `{1: 2}` for the tags 0, 3, 1. A field with the tag of another is probably meant to have a missing tag: so as
-        many of the lowest missing tags as there are such fields are no gap. Empty if a tag is negative or left out.
+        many of the lowest missing tags as there are such fields do not count. Empty if a tag is negative or missing.
         """
         fields_by_tag = {field.tag: field for field in reversed(self.tagged_fields) if field.tag is not None}
         has_negative_tag = any(tag < 0 for tag in fields_by_tag)
@@ -113,10 +113,10 @@ class Container:
 def find_duplicates(
     elements: Iterable[T], key: Callable[[T], Hashable], rank: Callable[[T], tuple[int, ...] | int]
 ) -> Iterator[tuple[T, T]]:
-    """Each element that wrongly has the key of another, and that other element.
+    """Each element that has the key of another, and that other element.
 
-    `rank` says how likely an element has its key rightly, such as by what the base has of it. Of the elements with a
-    key, those below the highest rank are wrong; where all have the same rank, each is wrong.
+    `rank` is a score, for example by what the base has; the element with the highest keeps the key. Of the elements
+    with a key, those below the highest rank are wrong; where all have the same rank, each is wrong.
     """
     elements_by_key: dict[Hashable, list[T]] = defaultdict(list)
     for element in elements:
@@ -132,7 +132,7 @@ def find_duplicates(
 
 
 def _similarity_to_base(field: Field) -> int:
-    """How similar the base's field of the same name is: 0 without one, else 1 plus the number of equal properties."""
+    """How similar the base's field of the same name is: 0 without one, or 1 plus the number of equal properties."""
     base = field.owner.base.by_name.get(field.name) if field.owner.base else None
     if base is None:
         return 0
@@ -141,22 +141,22 @@ def _similarity_to_base(field: Field) -> int:
 
 
 class Field:
-    """One field, at whatever depth; `spec` is its JSON as written."""
+    """One field, at any depth; `spec` is its JSON as written."""
 
     message: Message
-    """The message that the field belongs to, at whatever depth."""
+    """The message that the field belongs to, at any depth."""
     owner: Container
     """The message or struct whose field this is."""
     position: int
     """The number of fields before this one in its message or struct."""
     top_level: bool
-    """Whether the field stands directly in the message."""
+    """Whether the field is directly in the message, not in a struct."""
     name: str
     """The field's name."""
     name_is_valid: bool
     """Whether the name is an ASCII letter and then ASCII letters and digits."""
     java_name: str
-    """The name of the generated Java member: the first letter in lower case."""
+    """The name of the generated Java member: the first letter in lowercase."""
     type: str
     """The type as written: a primitive, a struct name, or `[]` and one of these."""
     element_type: str
@@ -172,13 +172,13 @@ class Field:
     has_children: bool
     """Whether the field lists at least one field of its own."""
     definition: Struct | None
-    """The struct that the field defines in place, by listing fields; else None."""
+    """The struct that the field defines inline, by listing fields, or None."""
     versions: VersionRange
     """The versions in which the field exists; if they are invalid, the versions of its owner."""
     versions_problem: str
     """What is wrong with the text of `versions`, or empty."""
     present: VersionRange
-    """The valid versions in which the field is really there: its owner is, and it is itself."""
+    """The valid versions in which both the field and its owner exist."""
     is_later: bool
     """Whether its message or struct has valid versions before the first that has the field."""
     ends_early: bool
@@ -192,9 +192,9 @@ class Field:
     nullable_problem: str
     """What is wrong with the text of `nullableVersions`, or empty."""
     flexible: VersionRange
-    """The versions with the compact encoding: the field's own, else the message's."""
+    """The versions with the compact encoding: the field's own, otherwise the message's."""
     overrides_flexible: bool
-    """Whether the field has flexible versions of its own."""
+    """Whether the field has its own flexible versions."""
     flexible_problem: str
     """What is wrong with the text of the field's `flexibleVersions`, or empty."""
     tag: int | None
@@ -216,7 +216,7 @@ class Field:
     entity_type: str
     """What the value identifies, empty when not stated."""
     ignorable: bool
-    """Whether a writer may leave the field out in versions that do not have it."""
+    """Whether a writer may drop the field in versions that do not have it."""
     map_key: bool
     """Whether the field is part of its array's key."""
     zero_copy: bool
@@ -276,24 +276,24 @@ class Field:
 
     @cached_property
     def type_hint(self) -> str:
-        """For a type that Kafka does not know: the primitive that is probably meant, or empty."""
+        """For a type that Kafka does not know: the primitive that was probably intended, or empty."""
         return nearest_primitive(self.kind.element)
 
     @cached_property
     def meant_type(self) -> str:
-        """For a type that Kafka does not know: the whole type that is probably meant, or empty."""
+        """For a type that Kafka does not know: the whole type that was probably intended, or empty."""
         if self.is_array and self.type_hint:
             return f"[]{self.type_hint}"
         return array_notation(self.type) or self.type_hint
 
     @cached_property
     def struct(self) -> Struct | None:
-        """The struct that values have: defined in place, or the struct of the file that the type names."""
+        """The struct of the values: the one defined inline, or the struct of the file that the type names."""
         return self.definition or self.message.structs_by_name.get(self.kind.element)
 
     @cached_property
     def misspelt(self) -> frozenset[str]:
-        """The properties that the field lacks because their names are probably misspelt."""
+        """The properties that the field lacks because their names are probably misspelled."""
         return self.message.misspelt_by_owner.get(self.pointer, frozenset())
 
 
@@ -303,9 +303,9 @@ class Struct(Container):
     message: Message
     """The message in whose file the struct is defined."""
     field: Field | None
-    """The field that defines the struct in place; None for a common struct."""
+    """The field that defines the struct inline; None for a common struct."""
     is_common: bool
-    """Whether the struct stands under `commonStructs`."""
+    """Whether the struct is listed under `commonStructs`."""
     name_property: str
     """The property with the name: `type` of the field that defines the struct, `name` of a common struct."""
     versions_problem: str
@@ -337,7 +337,7 @@ class Struct(Container):
 
     @cached_property
     def name_is_upper(self) -> bool:
-        """Whether the name does not begin in lower case."""
+        """Whether the name does not begin with a lowercase letter."""
         return not self.name[:1].islower()
 
     @cached_property

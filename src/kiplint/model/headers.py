@@ -29,9 +29,9 @@ class HeaderRange:
     pointer: str
     """The JSON pointer of the entry."""
     versions: VersionRange
-    """The message versions that the entry covers; none when the key cannot be read."""
+    """The message versions that the entry covers; none if the key cannot be read."""
     header: int
-    """The header version, -1 when the value cannot be read."""
+    """The header version, -1 if the value cannot be read."""
     live: VersionRange
     """The valid versions of the message that the entry covers."""
     previous: HeaderRange | None = None
@@ -85,7 +85,7 @@ class HeaderRange:
 
     @cached_property
     def overlap(self) -> VersionRange:
-        """The versions that an earlier entry covers too."""
+        """The versions that an earlier entry also covers."""
         return self.versions & VersionRange.of(0, self.furthest.versions.highest) if self.furthest else NONE
 
     @cached_property
@@ -97,12 +97,12 @@ class HeaderRange:
 
     @cached_property
     def users(self) -> int:
-        """How many messages of the set, of the type of this one, declare this header for a valid version."""
+        """The number of messages of this type in the set that declare this header for a valid version."""
         return self.message.schemas.header_users.get((self.message.type, self.header), 0)
 
     @cached_property
     def is_retired(self) -> bool:
-        """Whether it is request header 0, which only version 0 of ControlledShutdown had."""
+        """Whether it is request header 0, which only version 0 of ControlledShutdown used."""
         if self.message.type != "request" or self.header != 0:
             return False
         return self.message.api_key != CONTROLLED_SHUTDOWN or self.live != VersionRange.of(0, 0)
@@ -136,7 +136,7 @@ HEADER_WITH_ID = 3
 """The first request header with ClientInstanceId (KIP-1313, "Request Header")."""
 
 HeaderMap = tuple[tuple[VersionRange, int], ...]
-"""Ranges of versions, lowest first, and the header that goes in front of them."""
+"""Ranges of versions, lowest first, and the header version of each."""
 
 
 def header_of(message: Message, version: int) -> int:
@@ -154,8 +154,8 @@ def header_of(message: Message, version: int) -> int:
 def derived_header(message: Message, version: int, flexible: VersionRange | None = None) -> int:
     """The header version that Kafka derives for a version of a request or response without `headerVersions`.
 
-    Requests have header 2 where they are flexible, else 1; responses have header 1 where they are flexible, else 0.
-    `flexible` are flexible versions to take instead of the message's own.
+    Requests have header 2 where they are flexible, otherwise 1; responses have header 1 where they are flexible,
+    otherwise 0. `flexible` are flexible versions to take instead of the message's own.
     """
     is_flexible = version in (message.flexible if flexible is None else flexible)
     if message.type != "request":

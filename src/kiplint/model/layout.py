@@ -1,4 +1,4 @@
-"""What one version of a message puts on the wire: encodings in order, then the tagged fields (KIP-482, KIP-893).
+"""The layout of one version of a message: encodings in order, then the tagged fields (KIP-482, KIP-893).
 
 Layouts are made for one version that stands for an interval on which nothing changes (`layout_intervals`); versions
 are never enumerated.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Slot(msgspec.Struct, frozen=True):
-    """One field as it travels: a primitive, or a struct with a body, alone or as the element of an array."""
+    """The encoding of one field: a primitive, or a struct with a body, alone or as the element of an array."""
 
     field: Field
     """The field."""
@@ -108,11 +108,11 @@ def layout(
 
 
 cached_layout = lru_cache(maxsize=4)(layout)
-"""The same as `layout`, for many questions in a row about one version of a message."""
+"""`layout` with a cache, for many calls in a row about one version of a message."""
 
 
 def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = frozenset()) -> Slot:
-    """How one field travels in one version; `flexible` and `outer` are those of `layout`."""
+    """The encoding of one field in one version; `flexible` and `outer` are those of `layout`."""
     compact = flexible and (not field.overrides_flexible or version in field.flexible)
     struct: Struct | None = field.struct if field.is_struct and field.element_type not in outer else None
     body = layout(struct, version, flexible, outer | {field.element_type}) if struct else None
@@ -123,7 +123,7 @@ def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = fro
 
 
 def unfolded_size(container: Container, most: int) -> tuple[int, int]:
-    """How many fields a layout has at most, with those of structs, and in how many structs the deepest field is.
+    """The number of fields of the largest layout, with those of structs, and the nesting depth of the deepest field.
 
     Stops counting above `most` fields or `UNFOLDED_LEVELS` structs.
     """
@@ -160,8 +160,8 @@ Tokens = tuple[Any, ...]
 def tokens(body: Layout, *, plain: bool = False) -> Tokens:
     """The encodings in order, without names: equal tokens are equal bytes.
 
-    All tagged fields are a single token, because they are compared tag by tag. `plain` leaves out everything that
-    only flexible versions have.
+    All tagged fields are a single token, because they are compared tag by tag. `plain` omits everything that only
+    flexible versions have.
     """
     encodings = tuple(token for slot in body.slots for token in slot_tokens(slot, plain=plain))
     return encodings if body.tags is None or plain else (*encodings, "tags")

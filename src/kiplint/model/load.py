@@ -1,4 +1,4 @@
-"""From the bytes of a file to its definition, and the problems of its text and of its message."""
+"""Reads the bytes of a file into its definition and the problems of its text and of its message."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class ProblemElement:
     kind: str
     """The kind of problem, such as `trailing-comma`."""
     detail: str
-    """What exactly is wrong, as a fragment of a sentence."""
+    """What is wrong, as a part of a sentence."""
     word: str
-    """The word that is not allowed, or the JSON to write instead of a value that is read as another; else empty."""
+    """The word that is not allowed, or the JSON to write for a value that is read as another; otherwise empty."""
     is_harmless: bool
     """Whether all readers understand the definition: a duplicate property has the same value each time."""
     pointer: str
     """The JSON pointer of the mistake, or of the value around it."""
     message: Message | None
-    """The message of the file; None where none can be made of it."""
+    """The message of the file; None if it cannot be read."""
 
     def __init__(self, problem: Problem, file: str, message: Message | None = None) -> None:
         self.problem = problem
@@ -116,7 +116,7 @@ def load(file: str, data: bytes) -> Definition:
 
 @lru_cache(64)  # in a history of 400 commits, three such files take a quarter of the time of all comparisons
 def _repair(data: bytes) -> tuple[MessageSpec, tuple[Problem, ...]]:
-    """The JSON that can be made of an invalid definition, else UNREADABLE; and the problems of its text and shape."""
+    """The JSON that an invalid definition still yields, or UNREADABLE, and the problems of its text and shape."""
     diagnosis = diagnose(data)
     if diagnosis.value is MISSING:
         return UNREADABLE, diagnosis.problems

@@ -37,9 +37,9 @@ class Message(Definition, Container):
 
     @cached_property
     def unstable_version(self) -> VersionRange:
-        """The highest version, which brokers do not offer by default, if `latestVersionUnstable` marks it; else none.
+        """The highest version, which brokers do not offer by default, if `latestVersionUnstable` marks it, or none.
 
-        A response has it where its request has it, in the same version.
+        A response has the version that is unstable in its request.
         """
         highest = self.valid.highest
         marked: Definition | None = self if self.declares_unstable else None
@@ -57,12 +57,12 @@ class Message(Definition, Container):
 
     @cached_property
     def kafka_name(self) -> str:
-        """The name that Kafka gives the RPC with this API key, where rules protect that RPC; else empty."""
+        """The name that Kafka gives the RPC with this API key, if rules protect that RPC; otherwise empty."""
         return PROTECTED[self.api_key].name if self.api_key is not None and self._is_protected(self.api_key) else ""
 
     @cached_property
     def kafka_key(self) -> int | None:
-        """The API key that Kafka gives the RPC of this name, where rules protect that RPC; else None."""
+        """The API key that Kafka gives the RPC of this name, if rules protect that RPC; otherwise None."""
         key = KEYS_BY_NAME.get(self.base_name)
         return key if key is not None and self._is_protected(key) else None
 
@@ -74,31 +74,31 @@ class Message(Definition, Container):
 
     @cached_property
     def rpc_name(self) -> str:
-        """The RPC by its API key: Kafka's name where rules protect that RPC, else its own without the suffix."""
+        """The RPC by its API key: Kafka's name if rules protect that RPC, otherwise its own without the suffix."""
         return self.kafka_name or self.base_name
 
     @cached_property
     def kafka_title(self) -> str:
-        """The name by the RPC's API key: `ApiVersionsRequest` for a request with key 18, whatever it is called."""
+        """The name by the RPC's API key: `ApiVersionsRequest` for a request with key 18, whatever its own name."""
         return self.kafka_name + self.suffix if self.kafka_name else self.name
 
     # The schema set
 
     @cached_property
     def name_owner(self) -> str:
-        """The file of another message with the same name, if this is not the probable original; else empty."""
+        """The file of another message with the same name, if this is not the probable original; otherwise empty."""
         other = self.schemas.duplicate_names.get(self)
         return other.file_name if other else ""
 
     @cached_property
     def api_key_owner(self) -> str:
-        """The name of another message with the same type and key, if this is not the probable original; else empty."""
+        """The name of another message with the same type and key, unless this is the probable original; or empty."""
         other = self.schemas.duplicate_keys.get(self)
         return other.name if other else ""
 
     @cached_property
     def is_doubtful(self) -> bool:
-        """Whether API key and type identify no RPC.
+        """Whether API key and type do not identify an RPC.
 
         The key is missing, negative or another message's, the type contradicts the name, or one of them is there twice.
         """
@@ -112,7 +112,7 @@ class Message(Definition, Container):
 
     @cached_property
     def free_api_key(self) -> int:
-        """The API key to take: the key of the other message of the RPC if it is free, else the next free key."""
+        """The API key to use: the key of the other message of the RPC if it is unused, or the next unused key."""
         other = self.schemas.partner_by_name(self)
         if other is None or other.api_key is None or (self.type, other.api_key) in self.schemas.key_owners:
             return self.schemas.next_api_key
@@ -120,7 +120,7 @@ class Message(Definition, Container):
 
     @cached_property
     def fields_of_rpc(self) -> dict[str, list[Field]]:
-        """By name in lower case: the fields of the message, and of the other message of its RPC."""
+        """By lowercase name: the fields of the message, and of the other message of its RPC."""
         fields: dict[str, list[Field]] = defaultdict(list)
         for message in (self, self.schemas.partner_by_name(self)):
             for field in message.all_fields if message else ():
@@ -213,7 +213,7 @@ class Message(Definition, Container):
 
     @cached_property
     def used_structs(self) -> dict[str, VersionRange]:
-        """By name of a common struct: the valid versions in which some field has it as its type."""
+        """By name of a common struct: the valid versions in which a field has the struct as its type."""
         intervals: dict[str, list[Interval]] = {name: [] for name in self.common_names}
         for field in self.all_fields:
             if field.element_type in intervals and not field.has_children:
@@ -240,7 +240,7 @@ def rpc_of(name: str) -> str:
 
 
 def _structs_in(fields: tuple[Field, ...]) -> Iterator[Struct]:
-    """The structs that fields define in place, each followed by those defined inside it."""
+    """The structs that fields define inline, each followed by those defined inside it."""
     for field in fields:
         if field.definition:
             yield field.definition

@@ -1,4 +1,4 @@
-"""The comments of a file: notes on versions, and what they say of fields."""
+"""The comments of a file: notes on versions, and what they say about fields."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Note:
     """
 
     message: Message
-    """The message in whose file it stands."""
+    """The message of the file that contains it."""
     versions: VersionRange
     """The versions that the note is about."""
     text: str
@@ -88,7 +88,7 @@ class Note:
 
     @cached_property
     def same_as(self) -> int | None:
-        """The version that it calls the same as its own, or None."""
+        """The version that the note says its own is the same as, or None."""
         may_compare = "same" in self.text or "identical" in self.text
         match = re.search(_SAME, self.text) if may_compare else None
         return int(match[1]) if match else None
@@ -97,8 +97,8 @@ class Note:
     def stray_names(self) -> tuple[str, ...]:
         """The names that it adds, but that neither the message nor the other one of its RPC has as a field or struct.
 
-        Names without a capital letter inside are left out, as they may be words. There are none if the note names
-        another message, as its names may be fields of that message.
+        Names without an inner capital letter are ignored, because they may be ordinary words. There are none if the
+        note names another message, as its names may be fields of that message.
         """
         names = [name for name in self.names if any(letter.isupper() for letter in name[1:])]
         if not names:

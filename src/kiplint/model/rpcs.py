@@ -14,7 +14,7 @@ GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY = 71, 72
 
 
 class ProtectedRpc(NamedTuple):
-    """An RPC that rules protect: Kafka's name of it, and what must not change."""
+    """An RPC that rules protect: Kafka's name for it, and what must not change."""
 
     name: str
     begins_connections: bool = False
@@ -31,7 +31,7 @@ PROTECTED: Final = {
     GET_TELEMETRY_SUBSCRIPTIONS: ProtectedRpc("GetTelemetrySubscriptions"),
     PUSH_TELEMETRY: ProtectedRpc("PushTelemetry"),
 }
-"""The RPCs that rules protect, by API key: the wire knows an RPC by its key alone, whatever a file calls it."""
+"""The RPCs that rules protect, by API key: peers identify an RPC only by its key, whatever its name in a file."""
 
 KEYS_BY_NAME: Final = {rpc.name: key for key, rpc in PROTECTED.items()}
 """The API keys of the protected RPCs, by Kafka's names."""
@@ -44,4 +44,4 @@ PARAMS: Final[dict[str, Any]] = {
     "@frozen-names": [*FROZEN],
     "@connection-names": sorted(rpc.name for rpc in PROTECTED.values() if rpc.begins_connections),
 }
-"""The defaults of rule params that come from this table, by the name that a pack has in their place."""
+"""The defaults of rule params that come from this table, by the placeholder that a pack has for them."""

@@ -1,4 +1,4 @@
-"""A schema set: the messages of one directory, as Kafka's generator takes them, and the RPCs that they form."""
+"""A schema set: the messages of one directory, as Kafka's generator reads them, and the RPCs that they form."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class Rpc:
     name: str
     """The name without Request or Response (Key or Value)."""
     rpc_name: str
-    """The RPC by its API key: Kafka's name where rules protect that RPC, else its own."""
+    """The RPC by its API key: Kafka's name if rules protect that RPC, otherwise its own."""
     is_pair: bool
     """Whether both messages exist."""
     is_coordinator: bool
     """Whether the pair is a coordinator record's key and value, not an RPC."""
     is_dead: bool
-    """Whether neither message has valid versions any more."""
+    """Whether neither message has valid versions."""
     common: VersionRange
     """The versions that are valid in both messages."""
     may_be_partial: bool
-    """Whether a message may be missing for no mistake: the set is a single file, or a file of it is unreadable."""
+    """Whether a missing message may not be a mistake: the set is a single file, or one of its files is unreadable."""
 
     def __init__(
         self, api_key: int, request: Message | None, response: Message | None, *, may_be_partial: bool
@@ -57,7 +57,7 @@ class Rpc:
 
     @cached_property
     def bumped(self) -> Message | None:
-        """The only one of a pair whose versions differ from the base; else that of lower versions, or the response."""
+        """The only one of a pair whose versions differ from the base, the one with lower versions, or the response."""
         changed = self._changed_message("valid")
         if changed or self.request is None or self.response is None:
             return changed
@@ -65,16 +65,16 @@ class Rpc:
 
     @cached_property
     def flexed(self) -> Message | None:
-        """The only one of the two messages whose flexible versions differ from the base; else the response."""
+        """The only one of the two messages whose flexible versions differ from the base; otherwise the response."""
         return self._changed_message("flexible") or self.response
 
     @cached_property
     def renamed(self) -> Message | None:
-        """The only one of the two messages whose name differs from the base; else the request."""
+        """The only one of the two messages whose name differs from the base; otherwise the request."""
         return self._changed_message("name") or self.request
 
     def _changed_message(self, attribute: str) -> Message | None:
-        """The only one of the two messages in which a fact, such as `valid`, differs from the base; else None."""
+        """The only one of the two messages in which a fact, such as `valid`, differs from the base; otherwise None."""
         changed = [
             message
             for message in self._messages
@@ -84,12 +84,12 @@ class Rpc:
 
     @cached_property
     def namesake(self) -> Message | None:
-        """For a lone message: the one with the fitting name, such as FetchResponse for FetchRequest; else None."""
+        """For an unpaired message: the one with the matching name, such as FetchResponse for FetchRequest, or None."""
         return None if self.is_pair else self._messages[0].schemas.partner_by_name(self._messages[0])
 
 
 class SchemaSet:
-    """The messages of one directory, as Kafka's generator takes them: made of definitions, and of no other set.
+    """The messages of one directory, as Kafka's generator reads them, made from definitions.
 
     `single_file` means that the other files of the set are not known. `selected` are the paths of the files whose
     findings are reported, None for all; `base` is the set that it is compared with.
@@ -127,7 +127,7 @@ class SchemaSet:
         return tuple(map(self.message_of, self._readable))
 
     def message_of(self, definition: Definition) -> Message:
-        """The message of one of the definitions that can be read; always the same one."""
+        """The message of one of the definitions that can be read; always the same object."""
         message = self._messages.get(definition)
         if message is None:
             counterpart = self._counterparts.get(definition)
@@ -168,7 +168,7 @@ class SchemaSet:
 
     @cached_property
     def requests(self) -> dict[str, Message]:
-        """The requests by `rpc_name`: Kafka's name of the RPC where rules protect it, else their own."""
+        """The requests by `rpc_name`: Kafka's name of the RPC if rules protect it, otherwise their own."""
         return {message.rpc_name: message for message in reversed(self.messages) if message.type == "request"}
 
     @cached_property
@@ -257,7 +257,7 @@ class SchemaSet:
 
     @cached_property
     def file_of_headerless(self) -> str:
-        """The file of the finding that speaks for all `headerless` messages: the first one's; empty if there are none.
+        """The file with the one finding about all `headerless` messages: the first one's; empty if there are none.
 
         If the base declares no headers, the change that begins to declare them is to blame: the finding is in the
         first file that does.
@@ -281,29 +281,29 @@ class SchemaSet:
 
     @cached_property
     def live_messages(self) -> int:
-        """How many messages have valid versions."""
+        """The number of messages with valid versions."""
         return len(self._valid_messages)
 
     @cached_property
     def live_requests(self) -> int:
-        """How many requests have valid versions."""
+        """The number of requests with valid versions."""
         return len([message for message in self._valid_messages if message.type == "request"])
 
     @cached_property
     def throttled_responses(self) -> int:
-        """How many of the live responses have ThrottleTimeMs."""
+        """The number of live responses with ThrottleTimeMs."""
         responses = [message for message in self._valid_messages if message.type == "response"]
         return len([response for response in responses if "ThrottleTimeMs" in response.by_name])
 
     @cached_property
     def listening_requests(self) -> int:
-        """How many of the live requests state their listeners, as all of Kafka's do since 2.8."""
+        """The number of live requests with listeners, as all of Kafka's have since 2.8."""
         requests = [message for message in self._valid_messages if message.type == "request"]
         return len([request for request in requests if request.declares_listeners])
 
     @cached_property
     def flexible_messages(self) -> int:
-        """How many of the live messages have `flexibleVersions`, as all of Kafka's do since 3.0."""
+        """The number of live messages with `flexibleVersions`, as all of Kafka's have since 3.0."""
         return len([message for message in self._valid_messages if message.declares_flexible])
 
     @cached_property
@@ -321,7 +321,7 @@ class SchemaSet:
 
     @cached_property
     def own_words(self) -> int:
-        """How many fields have an entity type that Kafka does not know."""
+        """The number of fields with an entity type that Kafka does not define."""
         words = [field.entity_type for message in self.messages for field in message.all_fields]
         return len([word for word in words if word not in ("", *ENTITY_TYPES)])
 
@@ -339,7 +339,7 @@ def are_related(base: Message, head: Message) -> bool:
 
 
 def is_same(base: Message, head: Message) -> bool:
-    """Whether `head`, which has the name or the API key of `base`, is a later state of it, maybe renamed."""
+    """Whether `head`, which has the name or the API key of `base`, is a later state of the message, maybe renamed."""
     return base.name == head.name or counterparts.is_renamed(base, base.schemas.owners, head, head.schemas.owners)
 
 

@@ -1,7 +1,7 @@
-"""From any JSON value to a message: every mistake in its shape, and a repaired copy for the other rules.
+"""Finds every mistake in the shape of a JSON value, and makes a repaired copy for the other rules.
 
 The mistakes come from jsonschema over the published schema. Kafka's reader (Jackson) coerces some values, such
-as `"ignorable": "true"`; those are noted and coerced here too, the rest is noted and left out.
+as `"ignorable": "true"`; those are recorded and coerced here too; the rest is recorded and removed.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _validator() -> Draft202012Validator:
 
 
 def _without_misspelt(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems, but not that a property is missing if the same object has it misspelt."""
+    """The problems, without a missing property that the same object has under a misspelled name."""
     problems = tuple(problems)
     intended_pointers = {
         f"{problem.pointer.rpartition('/')[0]}/{problem.intended_property}"
@@ -109,7 +109,7 @@ class _Repair:
     """The repair of an error of the schema: it is noted, and the document changes so that the rest is readable.
 
     `problems` are those of the whole document, by kind and pointer; a repair adds to them. `value` is what the error is
-    about, and `parent` the object or list that has it.
+    about, and `parent` the object or list that contains it.
     """
 
     def __init__(self, document: Any, error: ValidationError, problems: dict[tuple[str, str], Problem]) -> None:
@@ -154,7 +154,7 @@ class _Repair:
     def _add_missing_properties(self) -> bool:
         """Note each missing property of an object, and add a stand-in; False where the message itself lacks one.
 
-        As in Kafka's reader, the tagged versions stand in for missing versions.
+        As in Kafka's reader, the tagged versions replace missing versions.
         """
         if not self.path:
             owner = "the message"
@@ -213,7 +213,7 @@ class _Repair:
         self._note(kind, detail, self.pointer)
 
     def _nearest(self, word: str, names: Iterable[str]) -> str:
-        """The name that is probably meant, but for the first problems only: the search for near names takes long."""
+        """The name that was probably intended, for the first problems only: the search for similar names is slow."""
         name = nearest(word, names) if len(self.problems) < SUGGESTIONS else ""
         return name if name != word else ""  # the word itself, with blanks around it
 
@@ -230,7 +230,7 @@ def _quote(value: Any) -> str:
 
 
 def _noun(value: Any) -> str:
-    """How a sentence names a value: `a string`, `a list`, `an object`, or the value itself, such as `true` or `5`."""
+    """The words for a value in a sentence: `a string`, `a list`, `an object`, or the value, such as `true` or `5`."""
     if isinstance(value, str):
         return "a string"
     if isinstance(value, list):
@@ -241,10 +241,10 @@ def _noun(value: Any) -> str:
 # What Kafka's reader reads from a value of the wrong JSON type
 
 _WORDS = {"type": get_args(MessageType), "entityType": ENTITY_TYPES}
-"""The words that properties with a fixed choice may have."""
+"""The words that properties with a fixed set of values accept."""
 
 NO_VALUE: Any = object()
-"""Stands for a value that Kafka's reader refuses."""
+"""Represents a value that Kafka's reader rejects."""
 
 _KINDS = {
     **dict.fromkeys(("ignorable", "mapKey", "zeroCopy", "latestVersionUnstable"), "bool"),
@@ -266,7 +266,7 @@ _EXPECTED = {
     "map": "an object",
     "default": "a string, a number, a boolean or null",
 }
-"""How a sentence names each kind."""
+"""The words for each kind in a sentence."""
 
 
 def coerce(path: Sequence[str | int], value: Any) -> Any:

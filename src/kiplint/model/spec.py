@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 MessageType = Literal["request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value"]
 ENTITY_TYPES = ("unknown", "transactionalId", "producerId", "groupId", "topicName", "brokerId")
-"""The words that Kafka has for what a value identifies."""
+"""Kafka's words for what a value identifies."""
 
 Int16 = Annotated[int, Meta(ge=-32768, le=32767)]
 Int32 = Annotated[int, Meta(ge=-2147483648, le=2147483647)]
@@ -134,7 +134,7 @@ def reading_schema() -> dict[str, Any]:
 
 
 def value_or(value: T | UnsetType | None, default: T) -> T:
-    """The value, or the default where the property is left out or null."""
+    """The value, or the default if the property is missing or null."""
     return default if value is UNSET or value is None else value
 
 
@@ -158,7 +158,7 @@ def required_range(text: str, stand_in: VersionRange = NONE) -> ParsedRange:
 
 
 def optional_range(text: str | UnsetType | None, stand_in: VersionRange = NONE) -> ParsedRange:
-    """Parse a range that may be left out, null or blank: it is then the stand-in."""
+    """Parse a range that may be missing, null or blank; the stand-in replaces it."""
     if not isinstance(text, str) or not text.strip():
         return ParsedRange(stand_in, "")
     return required_range(text, stand_in)

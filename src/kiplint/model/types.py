@@ -45,7 +45,7 @@ class TypeRef(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=65536)
 def parse_type(text: str) -> TypeRef:
-    """Parse a type; a type that Kafka does not know is neither primitive nor struct."""
+    """Parse a type; an unknown type is neither a primitive nor a struct."""
     text = text.strip()
     array = text.startswith("[]")
     element = text[2:].strip() if array else text
@@ -54,7 +54,7 @@ def parse_type(text: str) -> TypeRef:
 
 
 def array_notation(text: str) -> str:
-    """The Kafka type for an array in the notation of another language: `[]string` for `List<text>`; else empty."""
+    """The Kafka type for an array in the notation of another language: `[]string` for `List<text>`; otherwise empty."""
     match = re.fullmatch(_FOREIGN_ARRAY, text.strip())
     if not match or text.strip().lower() in _ALIASES:  # `byte[]` is bytes
         return ""
@@ -67,7 +67,7 @@ def array_notation(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def nearest_primitive(text: str) -> str:
-    """The primitive that a misspelt type name probably means, or empty."""
+    """The primitive that a misspelled type name probably stands for, or empty."""
     if text in PRIMITIVES:
         return ""
     # Not `numbered`: types with other numbers, as int32 for int33, are close too.
@@ -110,7 +110,7 @@ NO_FLAW = Flaw("", "")
 def flaw_of(kind: TypeRef, text: str) -> Flaw:
     """The flaw of a default that is not null, as text; an empty text has none.
 
-    Kafka's generator refuses the kinds `invalid` and `unsupported` (the type takes only empty or null). It takes
+    Kafka's generator rejects the kinds `invalid` and `unsupported` (the type takes only empty or null). It takes
     `octal`, which Java reads as another number, and `java`, with which Java does not compile or has another value.
     """
     if not text:

@@ -1,4 +1,4 @@
-"""Histories of many repositories and forks, on Spark: tables, the stages that fill them, and views that answer."""
+"""Histories of many repositories and forks on Spark: tables, the stages that fill them, and views that query them."""
 
 import os
 

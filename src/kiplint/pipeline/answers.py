@@ -58,7 +58,7 @@ class Answers:
             raise
 
     def query(self, sql: str) -> Rows:
-        """The rows of a user's query. Raises UsageError for one that fails, and for one that is more than a SELECT."""
+        """The rows of a user's query. Raises UsageError for a query that fails or that is not a SELECT."""
         try:
             statements = duckdb.extract_statements(sql)  # SHOW TABLES and DESCRIBE are of type SELECT too
             if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:

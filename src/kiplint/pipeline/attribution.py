@@ -1,4 +1,4 @@
-"""Which releases have the findings and changes of a line of history, by what git says the releases descend from."""
+"""The releases that have the findings and changes of a line of history, by the ancestry of their commits."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _releases_with(spans: Iterable[Row], releases: Iterable[Release]) -> Iterato
 
 
 def _rank(span: Row, release: Release, base: int | None) -> tuple[int, int] | None:
-    """How likely a release has its finding or change from a span of a line of history: the least rank is the likeliest.
+    """How likely a release got its finding or change from a span of a line of history: the lowest rank is likeliest.
 
     `base` is the last position that the release descends from, None without any. In the order of ranks, a span is
     - DESCENDS: it begins up to the base, and is not fixed there; the newest comes first,
@@ -169,7 +169,7 @@ def _rank(span: Row, release: Release, base: int | None) -> tuple[int, int] | No
 
 
 def _precedes_releases(change: Row, releases: Sequence[Release], bases: Bases) -> bool:
-    """Whether a change came before the first release: by position if that descends from the line, else by time."""
+    """Whether a change came before the first release: by position if that descends from the line, otherwise by time."""
     if not releases:
         return False
     first_release = releases[0]

@@ -68,7 +68,7 @@ def texts_of(lake: Lake, pairs: DataFrame, root_columns: Sequence[str]) -> DataF
 
 
 def with_old_root(revisions: DataFrame, sets: DataFrame) -> DataFrame:
-    """Revisions with the root of the one before on their line as `old_root`. Releases without sets are left out."""
+    """Revisions with the root of the one before on their line as `old_root`. Releases without sets are ignored."""
     line = Window.partitionBy("source", "lineage").orderBy("position")
     roots_with_sets = sets.select("root", F.lit(True).alias("has_sets")).distinct()
     rows = revisions.join(roots_with_sets, "root", "left").where("release IS NULL OR has_sets").drop("has_sets")
@@ -127,7 +127,7 @@ def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
 
 
 def _change_columns(change: Change, finding: ChangeFinding) -> Row:
-    """The columns of the table `changes` that say what changed: objects and lists as JSON text."""
+    """The columns of the table `changes` that describe the change: objects and lists as JSON text."""
     values = msgspec.to_builtins(asdict(finding))
     columns = {
         name: json.dumps(value) if isinstance(value, (dict, list, tuple)) else value for name, value in values.items()

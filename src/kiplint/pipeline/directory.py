@@ -60,7 +60,7 @@ def locked(path: Path) -> Iterator[None]:
     """
     path.mkdir(parents=True, exist_ok=True)
     if not (path / MARK).exists() and any(path.iterdir()):
-        raise UsageError(f"{path} is not a lake, and has other files: name a new or an empty directory")
+        raise UsageError(f"{path} is not a lake and has other files; name a new or an empty directory")
     require_no_links(path)
     with open(path / MARK, "a", encoding="utf-8") as mark:
         try:

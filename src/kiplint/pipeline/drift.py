@@ -15,7 +15,7 @@ from kiplint.pipeline.rows import Row, map_cogroups
 from kiplint.pipeline.spans import PATH, RPC_TYPES
 
 MESSAGE_KEY: Final = ["type", "identity"]
-"""Messages of a fork and upstream are compared if both are equal. The identity is the API key, else the name."""
+"""Messages of a fork and upstream are compared if both are equal. The identity is the API key, otherwise the name."""
 
 
 def drift(lake: Lake) -> DataFrame:

@@ -1,4 +1,4 @@
-"""The stage `findings`: what `check` finds. Each distinct file is checked once by itself, each distinct set once."""
+"""The stage `findings`: what `check` finds. Each distinct file is checked once on its own, each distinct set once."""
 
 from __future__ import annotations
 

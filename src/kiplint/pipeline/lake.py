@@ -167,7 +167,7 @@ class Lake:
 def _add_actions(folder: Path, partition_columns: list[str]) -> list[AddAction]:
     """The actions of Delta's log that add the files of a folder to the table in whose directory the folder is.
 
-    Files without rows are left out. The folder is a table of its own for a moment, because delta-rs makes statistics
+    Files without rows are ignored. The folder is a table of its own for a moment, because delta-rs makes statistics
     of files that Spark wrote only where it converts a directory to a table; to make them of the footers with pyarrow
     takes more lines, for the types and for strings that are cut.
     """

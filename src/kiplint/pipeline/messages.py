@@ -54,7 +54,7 @@ def describe_texts(rules: Rules, texts: Iterable[Row]) -> Iterator[Row]:
 
 
 def int32(value: int | None) -> int | None:
-    """An integer if it fits into 32 bits, else None: an API key or tag that is too large is not valid anyway."""
+    """An integer if it fits into 32 bits, otherwise None: an API key or tag that is too large is not valid anyway."""
     return value if value is not None and -(1 << 31) <= value < 1 << 31 else None
 
 

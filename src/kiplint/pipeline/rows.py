@@ -60,7 +60,7 @@ def map_cogroups(
 
 
 def escape_non_utf8(text: str) -> str:
-    """A text of git, with escapes for bytes that are not UTF-8: Python has them as surrogates, which Arrow refuses."""
+    """A text of git, with escapes for bytes that are not UTF-8: as surrogates, Arrow would reject them."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

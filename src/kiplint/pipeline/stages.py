@@ -1,4 +1,4 @@
-"""The stages of a run in their order. Each makes rows out of tables, and commits them to the table of its name."""
+"""The stages of a run in order. Each makes rows from tables, and commits them to the table of the same name."""
 
 from __future__ import annotations
 

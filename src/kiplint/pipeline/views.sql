@@ -23,7 +23,7 @@ SELECT f.* EXCLUDE (root, directory, tree, name, blob), g.* EXCLUDE (tree, name,
 FROM set_files f JOIN findings g ON g.blob = f.blob AND g.name = f.name AND (g.tree IS NULL OR g.tree = f.tree)
 WHERE g.rule IS NOT NULL;
 
--- Which revision comes before each on its line? A release without definitions is left out.
+-- Which revision comes before each on its line? A release without definitions is ignored.
 CREATE VIEW steps AS
 SELECT source, lineage, position, commit, time, release, root, lag(root) OVER along AS old_root,
   lag(commit) OVER along AS old_commit, lag(release) OVER along AS old_release
@@ -56,7 +56,7 @@ CREATE VIEW authors AS
 SELECT source, lineage, position, author, subject, pull_request, kips, concat_ws(', ', author, '#' || pull_request,
   nullif(array_to_string(kips, ', '), '')) AS "by" FROM revisions WHERE release IS NULL;
 
--- What was introduced, fixed, suppressed, removed or changed when, by whom, and which release has it first?
+-- What was introduced, fixed, suppressed, removed or changed when, and by whom, and what is its first release?
 CREATE VIEW events AS
 WITH ends AS (
   SELECT *, introduced_position AS position, if(what = 'finding', 'introduced', 'changed') AS event,
@@ -101,7 +101,7 @@ SELECT source, lineage, position, commit, time, release, directory, count(*) AS 
   count(*) FILTER (list_bool_or(list_transform(headers, lambda h: h.header >= 3 AND h.lowest <= highest))) AS adopted
 FROM set_messages WHERE type = 'request' AND lowest IS NOT NULL GROUP BY ALL;
 
--- Which open findings of forks had upstream too, and has no longer? A branch has a fix before a release has it.
+-- Which open findings of forks did upstream have too, and fix? A branch has a fix before a release does.
 CREATE VIEW fixed_upstream AS
 WITH lines AS (
   SELECT key, lineage, arg_max(s, fixed_position) AS fixed

@@ -1,1 +1,1 @@
-"""What every output shares: tables, pages, Markdown, and the formats of findings."""
+"""The parts that all outputs share: tables, pages, Markdown, and the formats of findings."""

@@ -1,4 +1,4 @@
-"""Changes in text and in Markdown: what breaks with its proof, and the rest below the names of RPCs and messages."""
+"""Changes in text and in Markdown: breaking changes with their proofs, then the rest by RPC and message."""
 
 from __future__ import annotations
 

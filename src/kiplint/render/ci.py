@@ -1,4 +1,4 @@
-"""Reports that platforms read: code quality of GitLab, and JUnit XML.
+"""Reports for CI platforms: GitLab code quality and JUnit XML.
 
 Of GitLab's five severities an error is major, a warning minor, and info is info; no finding is critical or a blocker.
 """

@@ -19,11 +19,11 @@ from kiplint.render.report import Verdict
 from kiplint.versions import VersionRange
 
 LOOKS: Final = {"wire": "error", "storage": "error", "support": "warning", "semantics": "info", "source": "info"}
-"""How the page shows the number of changes that break something; what breaks nothing has no look."""
+"""The style of the number of changes by what they break; changes that break nothing have no style."""
 MOST_LAYOUTS: Final = 6
-"""How many versions of one message are shown side by side."""
+"""The maximum number of versions of one message that are shown side by side."""
 MOST_FIELDS: Final = 1_500
-"""How many fields a message may have that is shown side by side."""
+"""The maximum number of fields of a message that is shown side by side."""
 
 ChangeEntry = tuple[ChangeFinding, MessagePair]
 """A change, and its message before and after."""
@@ -140,7 +140,7 @@ LayoutLine = tuple[int, str, str, str]
 
 
 def _look(old: LayoutLine | None, new: LayoutLine | None) -> str:
-    """How a row that changed looks: `renamed` where only the name differs."""
+    """The style of a changed row: `renamed` if only the name differs."""
     if old is None or new is None:
         return "changed"
     (old_depth, _, *old_encoding), (new_depth, _, *new_encoding) = old, new

@@ -47,7 +47,7 @@ FORMATS: Final = {
 PAGE: Final = "html"
 """The format of results that have a page, those of `diff` and `pipeline report`."""
 COLORED: Final = ("text", "concise")
-"""The formats whose writers take `color`: whether to colour what they write."""
+"""The formats whose writers take the argument `color`."""
 
 Writer = Callable[..., None]
 """Writes a result to a stream: `writer(result, out)`, in the formats of `COLORED` `writer(result, out, color=True)`."""

@@ -22,7 +22,7 @@ from kiplint.text.show import printable
 from kiplint.text.words import plural, tally
 
 LIMIT = 10
-"""How many annotations of a level GitHub shows."""
+"""The number of annotations of a level that GitHub shows."""
 LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
 
 
@@ -75,14 +75,14 @@ def escape_property(text: str) -> str:
 
 
 SUMMARY_LIMIT = 1 << 20
-"""How many bytes GitHub accepts as the summary of one step."""
+"""The number of bytes that GitHub accepts as the summary of one step."""
 
 NOTE_SIZE = 200
-"""How many of them are reserved for the note about left-out lines."""
+"""The number of these bytes that are reserved for the note about omitted lines."""
 
 
 def write_summary(report: Report, out: TextIO, max_bytes: int = SUMMARY_LIMIT) -> None:
-    """Write the verdict and the table as Markdown, as far as `max_bytes` allows, and how many lines are left out."""
+    """Write the verdict and the table as Markdown, as far as `max_bytes` allows, and the number of omitted lines."""
     if max_bytes < NOTE_SIZE:
         return
     text = io.StringIO()

@@ -1,4 +1,4 @@
-"""The JSON of a result, as a document or in lines. Fields are stable, and only ever added to."""
+"""The JSON of a result, as a document or in lines. Fields are stable; new ones may be added."""
 
 from __future__ import annotations
 

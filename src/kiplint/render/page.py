@@ -70,7 +70,7 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 class PageEntry(msgspec.Struct, frozen=True):
-    """An entry that opens: its name and a note, tags, and the blocks inside.
+    """An expandable entry: its name and a note, tags, and the blocks inside.
 
     `values` are what filters compare, by name of the filter; a blank separates several values.
     """

@@ -1,4 +1,4 @@
-"""The results of runs, which every format takes, and the rules of their findings."""
+"""The results of runs, which every format writes, and the rules of their findings."""
 
 from __future__ import annotations
 
@@ -84,24 +84,24 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a run."""
 
     status: Status = "ok"
-    """`ok`, `findings`, or `error` where files could not be read. It decides the exit code of the command."""
+    """`ok`, `findings`, or `error` if files could not be read. It decides the exit code of the command."""
     unparsable: tuple[str, ...] = ()
     """The paths of the files that could not be read."""
     notes: tuple[str, ...] = ()
-    """Remarks for people, such as a warning about a name that nothing has."""
+    """Notes for people, such as a warning about a name that nothing matches."""
 
     command: ClassVar[str] = ""
-    """The command that has such results; empty for those that say nothing of files."""
+    """The command that has such results; empty for results that are not about files."""
 
     list_attribute: ClassVar[str] = "findings"
     """The attribute of the `document` that is the list whose items JSON Lines writes, an item a line."""
 
-    unparsable_are: ClassVar[str] = "left out"
+    unparsable_are: ClassVar[str] = "skipped"
     """What the command does with a file that cannot be read."""
 
     @property
     def writers(self) -> Mapping[str, Writer]:
-        """The functions that write the formats of which the command has a form of its own, by format.
+        """The command's own writers, by format.
 
         All others are formats of findings, and JSON is the `document`.
         """
@@ -119,9 +119,9 @@ class Report(RunResult, frozen=True):
     findings: tuple[Finding, ...]
     """The findings, in the order to show them."""
     files: int = 0
-    """How many files were checked."""
+    """The number of files that were checked."""
     messages: int = 0
-    """How many messages were checked."""
+    """The number of messages that were checked."""
     sources: Mapping[str, bytes] = {}
     """The bytes of every file that has findings, by path."""
     sets: tuple[str, ...] = ()
@@ -133,9 +133,9 @@ class Report(RunResult, frozen=True):
     harmless: tuple[Severity, ...] = ()
     """The severities that need no action."""
     left_out: tuple[str, ...] = ()
-    """JSON files beside the definitions that are not definitions."""
+    """JSON files next to the definitions that are not definitions."""
     whole: bool = False
-    """Whether text lists infos too, and on a terminal shows every error with its line."""
+    """Whether text also lists infos and, on a terminal, shows every error with its line."""
     accepted: tuple[ChangeFinding, ...] = ()
     """The changes that somebody accepted with a reason, which fail nothing and are not among the findings."""
     older: int = 0
@@ -228,7 +228,7 @@ class Report(RunResult, frozen=True):
         return self.whole or finding.severity != "info"
 
     def path_in_repository(self, path: str) -> str:
-        """The path of a file relative to the top of its repository, as GitHub and GitLab take it; else the path."""
+        """The path of a file relative to the top of its repository, as GitHub and GitLab expect it, or the path."""
         return path_in_repository(path, self.sets)
 
     def __repr__(self) -> str:

@@ -29,7 +29,7 @@ PROBLEMS: dict[Severity, str] = {"error": "error", "warning": "warning", "info":
 
 
 def descriptor(rule: Rule) -> dict[str, Any]:
-    """The `reportingDescriptor` of a rule, which code scanning shows beside its findings."""
+    """The `reportingDescriptor` of a rule, which code scanning shows next to its findings."""
     severity = rule.active_severity
     paragraphs = [rule.spec.why, *([f"Source: {rule.source}"] if rule.source else [])]
     explain = f"kiplint explain {rule.id}"

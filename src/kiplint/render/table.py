@@ -1,4 +1,4 @@
-"""Text in columns and colours, fitted to the width of the terminal."""
+"""Text in columns and colors, fitted to the width of the terminal."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ WIDTH = 100
 """The longest line of a paragraph, however wide the terminal is."""
 
 Cell = tuple[str, str]
-"""A text and the code of its colour, which may be empty."""
+"""A text and its color code, which may be empty."""
 
 
 def paint(text: str, code: str, color: bool) -> str:
-    """The text in a colour, such as `DIM`; unchanged if colours are off or the code is empty."""
+    """The text in a color, such as `DIM`; unchanged if colors are off or the code is empty."""
     return f"\x1b[{code}m{text}\x1b[0m" if color and text and code else text
 
 
 def width_of(out: TextIO) -> int | None:
-    """The number of columns of the terminal that `out` writes to; None if it is no terminal, and nothing is wrapped."""
+    """The number of columns of the terminal that `out` writes to; None for other outputs, which are not wrapped."""
     return get_terminal_size().columns if out.isatty() else None
 
 
@@ -47,7 +47,7 @@ def table(
     indent: str = "  ",
     head_code: str = DIM,
 ) -> list[str]:
-    """The lines of a table, columns two blanks apart; an empty head is left out, `head_code` is its colour.
+    """The lines of a table, columns two blanks apart; an empty head is omitted, `head_code` is its color.
 
     In a `width` that is too small, the last column is wrapped, or stands below its row where it is too narrow for its
     longest word. No word is broken.
@@ -88,7 +88,7 @@ def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
 
 
 def fold(text: str, width: int | None, color: bool = False, code: str = "") -> list[str]:
-    """The lines of a text, wrapped to the width, each in the colour; lines after the first are indented by four more.
+    """The lines of a text, wrapped to the width, each in the color; later lines are indented by four more spaces.
 
     No word is broken.
     """

@@ -1,4 +1,4 @@
-"""Findings for people: an error with its line, the location underlined, the remedy and the source; others in a line."""
+"""Findings for people: errors with the underlined line, the remedy and the source; others on one line."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from kiplint.text.words import plural, tally
 FIX_MARKS: Final = {"safe": "[*] ", "unsafe": "[?] "}
 """The marks of findings that `--fix` fixes, and of those that `--fix --unsafe-fixes` fixes."""
 MOST_EXCERPTS: Final = 10
-"""Up to so many findings in all, each is shown with its line, whatever its severity."""
+"""Up to this number of findings in total, each is shown with its line, whatever its severity."""
 MOST_ON_TERMINAL: Final = 50
-"""How many findings a terminal shows with their lines, unless it is to show all."""
+"""The number of findings that a terminal shows with their lines, unless all are requested."""
 
 WIDEST: Final = 140
 """The longest excerpt of a line, in characters, without the dots around it."""
@@ -46,7 +46,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
 
 
 def write_fix_hints(report: Report, out: TextIO) -> None:
-    """Write `[*] 2 fixable with ..., [?] 1 more to fix and review with ...`; `[*]` and `[?]` also mark the findings."""
+    """Write `[*] 2 fixable with ..., [?] 1 more fixable with ...`; `[*]` and `[?]` also mark the findings."""
     parts = [FIX_MARKS[applicability] + text for applicability, text in report.fix_hints.items()]
     if parts:
         out.write(f"{', '.join(parts)}.\n")
@@ -129,14 +129,14 @@ def excerpt(finding: Finding, source: bytes | None, color: bool, width: int | No
 
 
 def _headline(finding: Finding, width: int | None, color: bool) -> list[str]:
-    """The lines `error[tags/gap]: tag 1 of B comes after a gap`, in colours."""
+    """The lines `error[tags/gap]: tag 1 of B comes after a gap`, in colors."""
     label = _label(finding)
     first, *others = _labelled(f"{label}: {_fix_mark(finding)}", finding.message, BOLD, width, color)
     return [first.replace(label, paint(label, SEVERITY[finding.severity], color), 1), *others]
 
 
 def _labelled(label: str, text: str, code: str, width: int | None, color: bool) -> list[str]:
-    """A label without colour and behind it a text in the colour `code`, wrapped to the width."""
+    """A label without color, followed by a text in the color `code`, wrapped to the width."""
     lines: list[str] = []
     for line in fold(f"{label}{text}", width):
         indent = line[: len(line) - len(line.lstrip())]
@@ -174,5 +174,5 @@ def _cut_line(line: str, column: int, end_column: int | None, room: int) -> tupl
 
 
 def _blanks(text: str) -> str:
-    """As many blanks as the text has columns on a terminal, where East Asian characters take two."""
+    """As many spaces as the text has columns on a terminal, where East Asian characters take two."""
     return "".join("  " if east_asian_width(char) in "WF" else " " for char in text)

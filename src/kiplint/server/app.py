@@ -28,7 +28,7 @@ from kiplint.text.edit import Edit
 from kiplint.text.lines import character_offset, decode_text, lines_of
 
 DELAY: Final = 0.3
-"""Seconds after the last change in a directory until its open documents are checked."""
+"""The seconds from the last change in a directory until its open documents are checked."""
 
 FIX_ALL: Final = "source.fixAll.kiplint"
 """The kind of the code action that applies all safe fixes, which editors can ask for when they save a document."""
@@ -60,7 +60,7 @@ class CheckedDirectory(NamedTuple):
 def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDirectory:
     """Check the documents of a directory, by path, with the other definitions there as context.
 
-    Documents that are excluded or are no definitions have no findings. Raises UsageError for a configuration that
+    Documents that are excluded or are not definitions have no findings. Raises UsageError for a configuration that
     cannot be read, and SourceError for a definition that cannot.
     """
     configuration = configure(directory)
@@ -165,7 +165,7 @@ def did_close(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
 
 @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
 def did_save(ls: Server, params: object) -> None:
-    """Check all open documents: the saved one may be their configuration, or a definition beside them."""
+    """Check all open documents: the saved one may be their configuration, or a definition next to them."""
     documents = filter(may_be_definition, ls.workspace.text_documents.values())
     for directory in {os.path.dirname(document.path) for document in documents}:
         ls.check_later(directory)

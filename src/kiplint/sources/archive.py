@@ -17,10 +17,10 @@ from kiplint.text.words import did_you_mean
 
 TARBALLS = (".tgz", ".tar.gz")
 ARCHIVES = (".jar", ".zip", *TARBALLS)
-"""How the names of archives end."""
+"""The suffixes of archive names."""
 
 _ENTRY_MARK = b"PK\1\2"
-"""How each entry in the directory of an archive begins."""
+"""The first bytes of each entry in the directory of an archive."""
 
 
 def open_archive(name: str, path: str = "") -> tuple[FileTree, str]:

@@ -15,7 +15,7 @@ def at_end(action: Callable[[], None]) -> None:
 
 @atexit.register
 def close() -> None:
-    """Run all actions, the latest first. To be called before `os._exit`; new actions can be registered afterwards."""
+    """Run all actions, the latest first. Call it before `os._exit`; new actions can be registered afterwards."""
     while _actions:
         action = _actions.pop()
         action()

@@ -37,7 +37,7 @@ STDIN_PATH = "<stdin>"
 
 
 def directory_tree(top: str) -> FileTree:
-    """The tree of a directory: in a work tree what git tracks or would add, elsewhere what is there.
+    """The tree of a directory: in a work tree, the files that git tracks or would add; elsewhere, all files.
 
     Hidden folders, `node_modules` and the logs of Delta tables are skipped. A directory of which git ignores all,
     such as the output of a build, is read like one outside of a work tree. Raises SourceError for an unreadable folder,
@@ -63,7 +63,7 @@ def directory_tree(top: str) -> FileTree:
 
 
 def _listed_by_git(top: str) -> tuple[list[str], tuple[str, ...]]:
-    """The files below the directory `top` that git tracks or would add; empty where there is no work tree.
+    """The files below the directory `top` that git tracks or would add; empty without a work tree.
 
     The notes say why git does not list the files of a repository that is there.
     """
@@ -102,7 +102,7 @@ def _walk(top: str) -> list[str]:
 def with_siblings(
     directory: str, contents: Mapping[str, bytes | None], includes: Includes
 ) -> tuple[SchemaFiles, list[str]]:
-    """The set of named files of one directory, and the paths of those that are none, as `FileTree.named_files` has it.
+    """The set of named files of one directory, and the paths of those that are none, as in `FileTree.named_files`.
 
     `contents` has the bytes of each named file by its path, or None to read them from disk. Raises SourceError.
     """
@@ -154,7 +154,7 @@ def read_input(name: str, limit: Limit) -> bytes:
 
 
 def show_path(path: str) -> str:
-    """A path as users see it: relative to the working directory when below it, else only normalized."""
+    """A path as users see it: relative to the working directory if it is below that, otherwise normalized."""
     if path == STDIN_PATH:
         return path
     here = os.getcwd()
@@ -180,7 +180,7 @@ def path_in_repository(path: str, names: tuple[str, ...]) -> str:
 def name_in_patch(path: str, names: tuple[str, ...]) -> str:
     """The name of a file in a patch for `patch -p1` or `git apply`; `names` are the SET arguments of the run.
 
-    It is relative to the working directory for a file below that, else to the top of the repository.
+    It is relative to the working directory for a file below that, otherwise to the top of the repository.
     """
     is_below = not os.path.isabs(path) and not os.path.normpath(path).startswith("..")
     if is_below and not path.startswith(_revision_prefixes(names)):

@@ -1,4 +1,4 @@
-"""Git: one call of it, safe in a repository of strangers and bounded in time, memory and what it may run."""
+"""One call of git: safe in an untrusted repository, and limited in time, memory and what it can run."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _LOCATING_VARIABLES = """
 
 _SAFE_ENV = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat"}
 _SAFE_ENV |= {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull, "GIT_LITERAL_PATHSPECS": "0", "LC_ALL": "C"}
-"""No prompts, no locks, and no fetching, because the configuration of remotes can name commands to run; and each object
-and each parent as the commit has it, not what the repository puts in its place."""
+"""No prompts, no locks, and no fetching, because the configuration of remotes can name commands to run; and the
+original objects and parents, without replacements or grafts."""
 
 _SAFE_OPTIONS = (
     f"-c core.hooksPath={os.devnull} -c core.fsmonitor=false -c core.alternateRefsCommand= -c gc.auto=0".split()
@@ -30,9 +30,9 @@ _SAFE_OPTIONS = (
 """Settings of a repository that are overridden, because each of them can name a command to run."""
 
 TIME_LIMIT: Final = 60.0
-"""How many seconds a command may take, because folders that share subfolders can take git forever to list."""
+"""The maximum seconds of a command, because git can take forever to list folders that share subfolders."""
 _STDERR_BYTES: Final = 1 << 16
-"""How much of the end of git's standard error is read: the reason of a failure comes after all warnings."""
+"""The number of bytes read from the end of git's standard error: the reason of a failure comes after warnings."""
 
 
 class GitMissingError(SourceError):
@@ -44,10 +44,10 @@ class GitTimeoutError(SourceError):
 
 
 def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
-    """The environment variables for git, with which it runs no other program and speaks English.
+    """The environment variables for git, so that it runs no other program and prints English messages.
 
     `elsewhere` removes the variables by which a hook locates its own repository, so that git finds another one.
-    `protocols` are those that git may fetch with; `none` is no protocol.
+    `protocols` are those that git may fetch with; `none` allows no protocol.
     """
     removed_names = _LOCATING_VARIABLES.split() if elsewhere else ()
     variables = {name: value for name, value in os.environ.items() if name not in removed_names}
@@ -110,7 +110,7 @@ def run(
 
 
 def complaint(stderr: bytes) -> str:
-    """The reason in git's standard error: the text after the first `fatal: ` or `error: `, else its first line."""
+    """The reason in git's standard error: the text after the first `fatal: ` or `error: `, or its first line."""
     lines = [line for line in stderr.decode("utf-8", "surrogateescape").splitlines() if line.strip()]
     for line in lines:
         label, _, reason = line.partition(": ")

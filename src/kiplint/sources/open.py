@@ -25,7 +25,7 @@ from kiplint.text.words import first_of
 
 
 def open_sets(names: Iterable[str], includes: Includes, repository: Repository = HERE) -> OpenedSets:
-    """The schema sets that names stand for; what exists on disk comes before a revision of the same spelling.
+    """The schema sets that names stand for; a path on disk takes precedence over a revision with the same name.
 
     A name is a directory, a file (its siblings are its context), an archive, `ARCHIVE!/path`, `REV:path` as
     `git show` takes it, a built-in release, or `-`. A set that several names stand for is given once. `repository` is

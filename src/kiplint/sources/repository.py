@@ -18,11 +18,11 @@ from kiplint.text.files import read_file
 from kiplint.text.words import did_you_mean
 
 FOLDER, FILE, LINK, SUBMODULE = "040000", "100", "120000", "160000"
-"""The modes of tree entries; `FILE` is how the modes of files begin."""
+"""The modes of tree entries; `FILE` is the prefix of the modes of files."""
 
 
 class NoRepositoryError(SourceError):
-    """The place is not a git repository."""
+    """The location is not a git repository."""
 
 
 class UntrustedRepositoryError(SourceError):
@@ -56,7 +56,7 @@ class RevisionPath(NamedTuple):
 
     @classmethod
     def of(cls, name: str) -> RevisionPath | None:
-        """What a SET argument names; None for what exists on disk, and for what is not written like `REV:path`.
+        """The revision and path of a SET argument; None for a path on disk, and for anything not written as `REV:path`.
 
         The first colon outside of braces is the separator, as in `HEAD^{/fix: a colon}:clients`.
         """
@@ -83,7 +83,7 @@ class Repository:
 
     @property
     def where(self) -> str:
-        """What errors call the repository."""
+        """The name of the repository in errors."""
         return self._name or os.path.realpath(os.curdir)
 
     @property
@@ -98,7 +98,7 @@ class Repository:
         return [tag for numbers, _, _, tag in sorted(map(version_key, tags)) if numbers]
 
     def tags_after(self, revision: str) -> set[str]:
-        """The tags of commits that have a revision in their history, with its own."""
+        """The tags of a revision and of commits with it in their history."""
         if not self.find(f"{revision}^{{commit}}"):  # the revision may be a tree
             return set()
         arguments = ("--format=%(refname:lstrip=2)", f"--contains={revision}", "refs/tags")
@@ -129,7 +129,7 @@ class Repository:
         return FileTree(str(place), shown_prefix, self.top + prefix, by_folder(contents), links=links), file
 
     def is_revision(self, name: str) -> bool:
-        """Whether a name is a revision; none is without a repository."""
+        """Whether a name is a revision; never without a repository."""
         try:
             return not name.startswith("-") and self.find(name + "^{tree}") is not None
         except NoRepositoryError:
@@ -291,7 +291,7 @@ HERE: Final = Repository()
 def open_repository(repository: str | os.PathLike[str] | None) -> Repository:
     """A repository: a directory, or a bundle, which is unpacked; `HERE` for None.
 
-    Git locates the repository itself, so that it refuses a repository of another owner (`safe.directory`). Raises
+    Git locates the repository itself, so that it rejects a repository of another owner (`safe.directory`). Raises
     SourceError for a repository that does not exist and for a bundle that cannot be unpacked. For a directory that is
     not a repository, the first request raises it.
     """

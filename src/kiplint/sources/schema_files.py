@@ -16,7 +16,7 @@ from kiplint.text.show import printable
 from kiplint.text.words import first_of
 
 Kind = Literal["definition", "malformed", "other"]
-"""`malformed` is what is meant to be a definition if others are in its directory."""
+"""`malformed` is a file that is probably meant to be a definition if its directory has others."""
 
 Includes = Callable[[str], bool]
 """Whether a path is included; false for one that the configuration excludes."""
@@ -25,12 +25,12 @@ _PROPERTIES: Final = """
     name type apiKey listeners validVersions deprecatedVersions flexibleVersions latestVersionUnstable headerVersions
     commonStructs fields"""
 PROPERTIES: Final = frozenset(_PROPERTIES.split())
-"""The properties of a definition; an object with two of them is meant to be one."""
+"""The properties of a definition; an object with two of them is probably meant to be one."""
 
 MESSAGE_TYPES: Final = ("request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value")
 
 MAX_BYTES_READ: Final = (1 << 20) + 1
-"""How much is read of a file: enough to see that it is too large."""
+"""The number of bytes read of a file: enough to detect that it is too large."""
 
 
 class SourceError(Exception):
@@ -53,7 +53,7 @@ class SchemaFiles(msgspec.Struct, frozen=True):
     """The definition files of one directory; `single_file` if it is one named file without siblings.
 
     `directory` is the path to show. `relative` is the path below the directory, revision or archive that was named,
-    with slashes, and empty for its root. `left_out` are the paths of the JSON files beside them that are not
+    with slashes, and empty for its root. `left_out` are the paths of the JSON files next to them that are not
     definitions. `links` are the links that were not followed, all of a tree in its first set.
     """
 
@@ -70,7 +70,7 @@ def kind_of(data: bytes) -> Kind:
 
     A definition is an object with the property `validVersions` or `flexibleVersions`, or with `apiKey` and `type`, or
     broken JSON with these words. Malformed is an empty object, an object that has two properties of definitions and no
-    type of another kind, broken JSON like that, and text that is no JSON at all. Of a file that is cut, one property
+    type of another kind, broken JSON like that, and text that is not JSON at all. Of a file that is cut, one property
     that only definitions have is enough, wherever it stands.
     """
     if is_cut(data):
@@ -101,7 +101,7 @@ def is_cut(data: bytes) -> bool:
 
 
 def _kind_of_broken(text: bytes) -> Kind:
-    """What text is that is no JSON, such as a configuration with trailing commas: its top level decides."""
+    """The kind of text that is not JSON, such as a configuration with trailing commas: its top level decides."""
     values = _top_level_values(text)
     if not values:
         return "other" if text.lstrip().startswith(b"[") else "malformed"
@@ -124,7 +124,7 @@ _TOKEN: Final = re.compile(
 def _top_level_values(text: bytes) -> dict[str, str]:
     """The properties of the outermost object of a text without comments, which may be broken or cut.
 
-    The value of a property is its text if that is a string, else empty.
+    The value of a property is its text if that is a string, otherwise empty.
     """
     values: dict[str, str] = {}
     depth = 0

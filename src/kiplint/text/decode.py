@@ -1,4 +1,4 @@
-"""The fast path: bytes to a typed value in a few microseconds, or None for the slow path (`diagnose`)."""
+"""The fast path: decodes bytes to a typed value in microseconds, or returns None for the slow path (`diagnose`)."""
 
 from __future__ import annotations
 
@@ -84,14 +84,14 @@ def blank_comments(data: bytes, *, blocks: bool = True) -> bytes:
 T = TypeVar("T")
 
 _COMMENT_LINE: Final = rb"\n[ \t]*+//[^\r\n]*+"
-"""A line that is a comment, after a line end. It is in no string, as a string of JSON has no line end."""
+"""A line that is a comment, after a line end. It is never in a string, because a JSON string has no line end."""
 _ESCAPE: Final = rb"(?s)\\."
 _STRING: Final = rb'"[^"]*+"'
 _ENCODER: Final = msgspec.json.Encoder()
 
 
 def decode(data: bytes, decoder: msgspec.json.Decoder[T]) -> T | None:
-    """The typed value of a definition, or None when `diagnose` has to read it and to say what is wrong.
+    """The typed value of a definition, or None if `diagnose` has to read it and report what is wrong.
 
     That is so when it does not decode, is not UTF-8, begins with a byte order mark, has a block comment or a duplicate
     key, or is beyond the limits on size and depth. Duplicate keys are noticed only if the decoder's structs forbid

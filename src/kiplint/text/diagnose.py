@@ -16,7 +16,7 @@ from kiplint.text.lines import BOM
 from kiplint.text.tree import read_tree
 
 MISSING: Final = msgspec.UNSET
-"""Stands for the value of a text that has none."""
+"""Represents the value of a text that has none."""
 
 _KINDS_WITHOUT_VALUE: Final = frozenset({"invalid-json", "too-deep"})
 """The kinds of problems after which a text has no value."""
@@ -37,7 +37,7 @@ class Diagnosis(NamedTuple):
 
 
 def diagnose(data: bytes) -> Diagnosis:
-    """All problems of a file's bytes, and the value that it has in spite of them. Never raises, whatever the bytes."""
+    """All problems of a file's bytes, and its value despite them. Never raises, whatever the bytes."""
     if len(data) > DEFINITION_BYTES:
         detail = f"the file has more than {DEFINITION_BYTES:,} bytes, which is far more than any definition"
         return Diagnosis((Problem("too-large", detail, "", 0, 0),), MISSING)

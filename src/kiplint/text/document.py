@@ -71,7 +71,7 @@ class Block(msgspec.Struct, frozen=True, dict=True):
 
 
 class Entities(NamedTuple):
-    """Where a text without HTML entities, such as `&quot;`, is shorter than its document.
+    """The positions where a text without HTML entities, such as `&quot;`, is shorter than its document.
 
     `ends` are the offsets in the text after each entity, and `lengths` how much longer the document is up to there.
     """
@@ -86,13 +86,13 @@ class Entities(NamedTuple):
 
 
 class DocumentContent(NamedTuple):
-    """The definitions of a document, and what it has beside them that looks like a part of one."""
+    """The definitions of a document, and whatever else in it looks like a part of one."""
 
     blocks: tuple[Block, ...]
     fields: tuple[int, ...]
     """The offsets of the fields that are in no definition."""
     patches: tuple[int, ...]
-    """The offsets of the parts of patches that show no whole definition."""
+    """The offsets of the parts of patches that do not contain a complete definition."""
 
 
 def read_document(document: str) -> DocumentContent:
@@ -154,7 +154,7 @@ def _outside(starts: Iterable[int], spans: Sequence[tuple[int, int]]) -> Iterato
 
 
 def _after_diff(block: re.Match[str]) -> str:
-    """A fenced diff as its lines are afterwards, with the same length: lines that are removed are blank."""
+    """A fenced diff after its changes, with the same length: removed lines are blank."""
     after: list[str] = []
     for line in block["lines"].split("\n"):
         is_removed = line.startswith(("-", "@"))

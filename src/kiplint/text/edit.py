@@ -1,4 +1,4 @@
-"""Edits of a definition's bytes: what is not edited stays as it is, and what is new follows the layout of the file."""
+"""Edits of a definition's bytes: other bytes do not change, and new text follows the formatting of the file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kiplint.text.tree import Locator, Node
 
 
 class Edit(msgspec.Struct, frozen=True, order=True):
-    """The bytes of a file from `start` up to `end` give way to `text`, as UTF-8."""
+    """Replaces the bytes of a file from `start` up to `end` with `text`, as UTF-8."""
 
     path: str
     start: Annotated[int, Meta(ge=0, description="In bytes of the file as it is.")]
@@ -46,7 +46,7 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
 
 
 def collides(edit: Edit, others: Sequence[Edit]) -> bool:
-    """Whether an edit cannot be made beside one of the others, because they share bytes or begin at the same offset.
+    """Whether an edit cannot be combined with one of the others, because they share bytes or begin at the same offset.
 
     `others` are edits of the same file, sorted, and they do not collide. Equal replacements do not collide. Equal
     insertions do, because both texts may be intended.

@@ -1,4 +1,4 @@
-"""Reading and writing of files that strangers may have made: regular ones only, within a limit, and no links."""
+"""Reading and writing of untrusted files: only regular files, within a limit, and no links."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def replace_file(path: str, data: bytes) -> None:
 
 
 LEFTOVER_AGE: Final = 60.0
-"""Seconds after which a temporary file belongs to no run any more: writing one takes milliseconds."""
+"""The seconds after which a temporary file no longer belongs to a run: writing one takes milliseconds."""
 
 
 def _remove_leftovers(folder: str, name: str) -> None:

@@ -1,6 +1,6 @@
 """Escaping of untrusted text for display.
 
-Every output passes its text through `printable`, which replaces what `str.isprintable` refuses: control characters,
+Every output passes its text through `printable`, which replaces what `str.isprintable` rejects: control characters,
 escape sequences, line separators, marks that turn the direction of writing, invisible characters, unpaired surrogates,
 and blanks other than the plain one. In JSON the escapes are those of JSON, so that a parser reads the original text.
 """
@@ -26,7 +26,7 @@ def as_json_escape(char: str) -> str:
 
 
 def as_sign(unprintable: str) -> str:
-    """One printable character for one that is not, so that columns stay the same: a blank for a tab, else U+FFFD."""
+    """One printable character for one that is not, so that columns stay the same: a space for a tab, or U+FFFD."""
     return " " if unprintable == "\t" else "\N{REPLACEMENT CHARACTER}"
 
 

@@ -30,7 +30,7 @@ class Node(msgspec.Struct, eq=False):
 
     `start` and `end` span the value. The kind `word` is a number, true, false, null or anything else outside quotes;
     `missing` stands for no value at all. When it is a property of an object, `key` is the decoded key and
-    `key_start` and `key_end` span it with its quotes; else `key` is None and they are -1. `children` are the
+    `key_start` and `key_end` span it with its quotes; otherwise `key` is None and they are -1. `children` are the
     properties (duplicates and all) or elements, in order; `properties` has the last of each name.
     """
 
@@ -76,8 +76,9 @@ class Locator:
     def reported_characters(self, pointer: str) -> tuple[int, int]:
         """The half-open character span to report for what a pointer points to, which is on one line if possible.
 
-        A property: key and value if they share one line, else the key. An element: itself if on one line, else its
-        `name` property, else its opening bracket. The root: its `name` property, else its first character.
+        A property: key and value if they share one line, otherwise the key. An element: itself if on one line,
+        otherwise its `name` property, otherwise its opening bracket. The root: its `name` property, otherwise its first
+        character.
         """
         node = self.node(pointer)
         is_element = node.key is None and node is not self.root
@@ -220,7 +221,7 @@ It is compiled by the first `_Scanner`, because that takes 5 ms and clean defini
 
 
 class _StopScanning(Exception):  # noqa: N818
-    """A mistake, which is noted already, after which the next token could mean anything."""
+    """A mistake, already recorded, after which the next token cannot be interpreted."""
 
 
 class _Scanner:

@@ -53,7 +53,7 @@ def did_you_mean(word: str, names: Iterable[str], prefix: str = "", *, numbered:
 def nearest(word: str, names: Iterable[str], likeness: float = 0, *, numbered: bool = True) -> str:
     """The name that is closest to a word; empty when none is close.
 
-    `likeness`, from 0 to 1, is how close it has to be at least (see `difflib`). A name that differs in case alone is
+    `likeness`, from 0 to 1, is the minimum similarity (see `difflib`). A name that differs in case alone is
     closest, and a word may be the beginning of a name, as in `Fetch` for `FetchRequest`. If `numbered`, a name with
     other numbers than the word is never close: KIP-714 is not KIP-74. Pass false where names differ in numbers alone,
     as releases do.

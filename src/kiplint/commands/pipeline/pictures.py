@@ -1,4 +1,4 @@
-"""The pictures of a report: specifications of Vega-Lite, drawn as SVG in the colours of the page."""
+"""The pictures of a report: specifications of Vega-Lite, drawn as SVG in the colors of the page."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def draw_lifetimes(errors: Records) -> Picture:
 
 
 def draw_drift(forks: Records) -> Picture:
-    """A bar for each fork: how many versions of its messages upstream has as well, never had, or has otherwise."""
+    """A bar for each fork: how many versions of its messages upstream also has, never had, or encodes differently."""
     bars = [
         {"fork": fork["fork"], "status": status, "order": order, "versions": fork[status.replace("-", "_")]}
         for fork in forks

@@ -22,13 +22,13 @@ COMMIT_ID = re.compile("[0-9a-f]{40}")
 
 
 def need(*packages: str) -> None:
-    """Raise UsageError, saying what to install, where a package of the extra is missing."""
+    """Raise UsageError, which says what to install, if a package of the extra is missing."""
     if any(importlib.util.find_spec(name) is None for name in packages):
         raise UsageError(f"kiplint pipeline needs Spark, Delta and DuckDB: {how_to_install('pipeline')}")
 
 
 def open_lake(path: str) -> Answers:
-    """A lake, to be queried without Spark. Raises UsageError where there is none."""
+    """A lake for queries without Spark. Raises UsageError if there is none."""
     need("duckdb", "deltalake", "pyarrow")
     from kiplint.pipeline.answers import Answers
     from kiplint.pipeline.directory import lake_path
@@ -48,7 +48,7 @@ def present(output_format: str, answers: Mapping[str, Rows], titles: Mapping[str
 
 
 def _json_value(value: object) -> object:
-    """What is written instead of a value that JSON lacks, such as a time or bytes: the `default` of `json.dumps`."""
+    """The JSON value for a value that JSON does not have, such as a time or bytes: the `default` of `json.dumps`."""
     if isinstance(value, date):
         return value.isoformat()
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
