@@ -133,7 +133,10 @@ def test_named_files_that_are_no_definitions_are_skipped_with_a_note(tmp_path: P
     write(tmp_path, others | below("schemas", PAIR))
     result = check("package.json", cwd=tmp_path)
     assert (result.code, result.out) == (0, "")
-    assert result.err == "package.json is JSON, but not a message definition (it has no validVersions)\n"
+    assert result.err == (
+        "nothing was checked: there is no definition, or the configuration excludes all\n"
+        "package.json is JSON, but not a message definition (it has no validVersions)\n"
+    )
     result = check(*others, "schemas/XResponse.json", cwd=tmp_path)
     assert rules(result) == [("schemas/XResponse.json", DIFFER)]
     names = "list.json, package.json, others/tsconfig.json"

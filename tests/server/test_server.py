@@ -297,5 +297,5 @@ def test_without_the_extra_a_line_says_what_to_install() -> None:
     code = "import runpy, sys; sys.modules['lsprotocol'] = None; runpy.run_module('kiplint', run_name='__main__')"
     command = [sys.executable, "-c", code, "lsp"]
     process = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
-    line = "error: the language server needs lsprotocol, which comes with `pip install 'kiplint[lsp]'`\n"
-    assert (process.returncode, process.stderr) == (2, line)
+    how = "pip install 'kiplint[lsp]', uv tool install 'kiplint[lsp]' or pipx install --force 'kiplint[lsp]'"
+    assert (process.returncode, process.stderr) == (2, f"error: the language server needs lsprotocol: {how}\n")

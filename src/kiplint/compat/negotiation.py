@@ -360,7 +360,8 @@ def _notes(
     if status == "no-connection":
         for agreement in agreements:
             if agreement.status == status:
-                yield f"{_title(agreement.broker)} closes the connection, as it cannot read the header of ApiVersions"
+                closes = f"{_title(agreement.broker)} closes the connection"
+                yield f"{closes}, because it cannot read the header of ApiVersions"
     if status == "no-common-version":
         ranges = ", ".join(f"{_title(agreement.broker)} {agreement.versions or 'none'}" for agreement in agreements)
         yield f"the client has {ours.versions}, {ranges}: no version in common"

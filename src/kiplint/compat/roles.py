@@ -51,7 +51,7 @@ FILES_OF_NODES: Final = {
     "AbortedTxn", "DefaultPrincipalData", "EndTxnMarker", "KRaftVersionRecord", "LeaderChangeMessage",
     "SnapshotFooterRecord", "SnapshotHeaderRecord", "VotersRecord",
 }  # fmt: skip
-"""The messages of type data, besides the RPCs, that only nodes write and read: in log files, control records and between
+"""The messages of type data that only nodes write and read: in log files, control records and between
 each other. Clients have the others: the consumer protocol, and the type of a control record."""
 
 

@@ -136,7 +136,8 @@ def _heat_maps(pairs: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
     for source, brokers_by_client in troubles.items():
         releases = [*brokers_by_client][-NEWEST:]
         rows = [
-            Row([client, *(_heat(brokers_by_client[client][broker]) for broker in releases)]) for client in releases
+            Row([client, *(_heat(brokers_by_client[client].get(broker, 0)) for broker in releases)])
+            for client in releases
         ]
         title = f"{source}: how many RPCs a client (row) has in common with a broker (column) and cannot use"
         yield Table(title, ["client", *releases], rows, "heat", has_heads=True)
