@@ -68,6 +68,8 @@ def write_lake(out: TextIO) -> None:
     }
     line = {"source": EVIL[0], "lineage": EVIL[1]}
     answers["history"] = as_rows([{**row, **line} for row in answers["history"].records])
+    pairs = [{"client": client, "broker": broker, "troubles": 1} for client in EVIL for broker in EVIL]
+    answers["matrix"] = as_rows([{"source": EVIL[0], **pair} for pair in pairs])
     write_report(out, answers)
 
 

@@ -125,7 +125,7 @@ def test_errors(kafka: Path, name: str, line: str | None) -> None:
 
 def test_no_repository_no_commits_and_no_git(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert error("1.0.0:x") == f"not a git repository: {elsewhere}"
-    assert error("1.0.0") == "no such file or directory: 1.0.0"
+    assert error("release") == "no such file or directory: release"
     assert error("1.0.0:", repository="zzz") == "cannot read the repository zzz: No such file or directory"
     write(elsewhere, {"A.json": GOOD})
     assert error("1.0.0:", repository="A.json") == "neither a git repository nor a bundle: A.json"
@@ -133,7 +133,7 @@ def test_no_repository_no_commits_and_no_git(elsewhere: Path, monkeypatch: pytes
     assert error("HEAD:") == "no such revision: HEAD"
     monkeypatch.setenv("PATH", str(elsewhere))
     assert error("1.0.0:") == "revisions and bundles are read with git, which cannot run: No such file or directory"
-    assert error("1.0.0") == "no such file or directory: 1.0.0"
+    assert error("release") == "no such file or directory: release"
 
 
 def test_shallow_clone(kafka: Path, tmp_path: Path) -> None:
