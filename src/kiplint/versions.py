@@ -95,7 +95,11 @@ class VersionRange:
         return tuple(VersionRange.of(low, high) for low, high in self.intervals)
 
     def __contains__(self, version: object) -> bool:
-        return isinstance(version, int) and any(low <= version <= high for low, high in self.intervals)
+        if isinstance(version, int):
+            for low, high in self.intervals:
+                if low <= version <= high:
+                    return True
+        return False
 
     def __bool__(self) -> bool:
         return self.highest >= 0

@@ -83,8 +83,9 @@ def _declaration(change: Change, side: int) -> dict[str, str]:
     if field.tag is not None and is_flexible and version in field.tagged:
         texts |= {"tag": str(field.tag), "taggedVersions": str(field.tagged)}
     else:
-        following_fields = field.owner.fields[field.position + 1 :]
-        names = (following.name for following in following_fields if version in following.versions - following.tagged)
+        following_fields = islice(field.owner.fields, field.position + 1, None)
+        valid_fields = (following for following in following_fields if version in following.versions)
+        names = (following.name for following in valid_fields if version not in following.tagged)
         if name := next(names, ""):
             texts["before"] = name
     if version in field.nullable:
