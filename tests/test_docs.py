@@ -98,6 +98,15 @@ def test_the_modules_that_contributing_names_exist() -> None:
     assert missing == []
 
 
+def test_each_promise_of_security_names_its_tests() -> None:
+    text = (ROOT / "SECURITY.md").read_text("utf-8")
+    promises = re.findall(r"^\| (\d+) \| .+ \| .+ \|$", text, re.MULTILINE)
+    tests = dict(re.findall(r"^\| (\d+) \| (`tests/.+`) \|$", text, re.MULTILINE))
+    assert promises == [*tests] == list("1234567")
+    for path, name in re.findall(r"`(tests/\S+)::(\w+)`", text):
+        assert f"\ndef {name}(" in (ROOT / path).read_text("utf-8"), (path, name)
+
+
 def test_every_page_is_reached_in_two_steps() -> None:
     """Every page is at most two links away from the README, and from the index of the documentation."""
     pages = set(DOCS.rglob("*.md"))
