@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from kiplint.render.page import Picture
+from kiplint.text.show import printable
 
 Records = Sequence[Mapping[str, Any]]
 WIDTH: Final = 420
@@ -70,7 +71,7 @@ def draw_lifetimes(errors: Records) -> Picture:
     encoding = {
         "x": {"field": "from", "type": "temporal", "title": None, "axis": {"tickCount": 6}},
         "x2": {"field": "to"},
-        "y": {"field": "rule", "type": "ordinal", "sort": rules, "title": None},
+        "y": {"field": "rule", "type": "ordinal", "sort": [printable(rule) for rule in rules], "title": None},
         "color": {"field": "state", "scale": _scale({"open": "var(--error)", "ended": "var(--muted)"})},
     }
     mark = {"type": "rule", "strokeWidth": 9, "strokeCap": "round", "opacity": 0.55}  # of a day there is a dot
@@ -104,7 +105,10 @@ def _time(time: datetime) -> str:
 def _picture(title: str, values: Records, mark: Any, encoding: Any, height: int) -> Picture:
     import vl_convert
 
-    data = {"values": values}
+    def shown(value: object) -> object:
+        return printable(value) if isinstance(value, str) else value
+
+    data = {"values": [{key: shown(value) for key, value in record.items()} for record in values]}
     size = {"width": WIDTH, "height": height}
     spec = {"data": data, "mark": mark, "encoding": encoding, "config": CONFIG, "background": None, **size}
     return Picture(title, vl_convert.vegalite_to_svg(spec, vl_version="5.20"))
