@@ -199,6 +199,22 @@ def test_a_review_takes_entries_from_the_head_and_lists_them(place: Path) -> Non
     assert review(base="HEAD").findings == ()
 
 
+def test_an_entry_that_no_reviewed_path_needs_is_told_once(place: Path) -> None:
+    write(place, {path.replace("schemas", "more"): Path(path).read_bytes() for path in (REQUEST, RESPONSE)})
+    git(place, "add", "-A")
+    git(place, "commit", "-q", "-m", "more")
+    write(place, {REQUEST: thing("Request", ID, OTHERS)})
+    entries = [
+        f'{{ rule = "{LAYOUT}", message = "{name}", reason = "nobody sends it" }}' for name in ("Thing", "Other")
+    ]
+    (place / "kiplint.toml").write_text(f"accept = [{', '.join(entries)}]")
+    result = review("schemas", "more", base="HEAD")
+    assert [note for note in result.notes if note.startswith("accept: ")] == [
+        f"accept: no change violates {LAYOUT} of Other any more; remove the entry"
+    ]
+    assert [change.message_name for change in result.accepted] == ["ThingRequest"]
+
+
 def test_comments_that_the_base_has_are_not_listed(place: Path) -> None:
     write(place, {REQUEST: thing("Request", ID, SIZE, comment="style/about-missing] the name says it")})
     git(place, "commit", "-q", "-a", "-m", "comment")

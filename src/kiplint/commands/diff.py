@@ -28,7 +28,7 @@ from kiplint.cli.options import (
 from kiplint.cli.output import report
 from kiplint.compat.change import ChangeFinding, MessagePair
 from kiplint.compat.classify import BREAKS, GRAVE, breaks_in_words
-from kiplint.compat.diff import Role, breaks_of, compare, single_file_of
+from kiplint.compat.diff import Role, breaks_of, compare, notes_of, single_file_of
 from kiplint.compat.released import releases_note, releases_of
 from kiplint.compat.tree import load, load_base, require_counterparts, sets_of_clients
 from kiplint.engine.config import RuleOptions, StrPath, configure
@@ -243,7 +243,7 @@ def run(options: DiffOptions) -> DiffResult:
         rules=rules.by_id,
         paths=tuple(after.sources),
         unparsable=result.unparsable,
-        notes=(*notes, *result.notes),
+        notes=(*notes, *notes_of([result])),
         harmless=("info",),
         pairs=result.pairs,
         accepted=result.accepted,

@@ -40,7 +40,7 @@ from kiplint.compat.base import (
 from kiplint.compat.causes import Entry, Origin, entries_of
 from kiplint.compat.change import ChangeFinding, Kind
 from kiplint.compat.classify import BREAKS, GRAVE, breaks_of_counts, changes_in_both
-from kiplint.compat.diff import Diff, breaks_of, compare
+from kiplint.compat.diff import Diff, breaks_of, compare, notes_of
 from kiplint.compat.grouping import group_changes
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, in_words, rollout_of_trees, rollout_rules
@@ -445,7 +445,7 @@ def _compare(
         accepted=[change for diff in diffs for change in diff.accepted],
         comments=[finding for diff in diffs for finding in diff.comments],
         releases=releases,
-        notes=[*notes, *(note for diff in diffs for note in diff.notes)] if len(diffs) == 1 else notes,
+        notes=[*notes, *notes_of(diffs)],
         is_complete=all(diff.is_complete for diff in diffs),
     )
 

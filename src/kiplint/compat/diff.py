@@ -40,14 +40,25 @@ class Diff(NamedTuple):
     """The changes that somebody accepted, which are not among the others."""
     comments: tuple[Finding, ...]
     """The findings about comments that accept no change."""
-    notes: tuple[str, ...]
-    """Which entries of `accept` match no change."""
+    unmatched: tuple[str, ...]
+    """What the entries of `accept` that match no change name."""
+    warnings: tuple[str, ...]
+    """Which messages cannot be compared, where the rule about them is off."""
     messages: int
     """The number of messages that were compared."""
     unparsable: tuple[str, ...]
     """The paths of the files that could not be read."""
     is_complete: bool
     """Whether all messages that could be read were compared."""
+
+
+def notes_of(diffs: Sequence[Diff]) -> list[str]:
+    """What to tell of comparisons by the same entries of `accept`: their warnings, and the entries that all lack."""
+    unmatched = [name for name in diffs[0].unmatched if all(name in diff.unmatched for diff in diffs)] if diffs else []
+    return [
+        *(f"accept: no change violates {name} any more; remove the entry" for name in unmatched),
+        *(warning for diff in diffs for warning in diff.warnings),
+    ]
 
 
 def breaks_of(texts: Iterable[str]) -> set[str]:
@@ -94,7 +105,6 @@ def compare(
     acceptance = accept_changes(classified_changes, old_sources, after.sources, rules, accept)
     # Of a part of the changes, the other entries and comments may be about the rest.
     is_whole = not (globs or role or single_file)
-    unmatched = acceptance.unmatched if is_whole else ()
     reported_changes = [change for change, _ in classified_changes]
     failures = {id(change): change for change in (*changes, *reported_changes) if change.row is Kind.NOT_COMPARED}
     silent_failures = [failures[key] for key in failures.keys() - {*map(id, reported_changes)}]  # their rule is off
@@ -103,9 +113,9 @@ def compare(
         pairs=tuple(change.messages for change, _ in acceptance.open),
         accepted=tuple(acceptance.accepted),
         comments=tuple(acceptance.comments if is_whole else ()),
-        notes=(
-            *(f"accept: no change violates {name} any more; remove the entry" for name in unmatched),
-            *(f"warning: {change.message_name} cannot be compared: {change.now}" for change in silent_failures),
+        unmatched=tuple(acceptance.unmatched if is_whole else ()),
+        warnings=tuple(
+            f"warning: {change.message_name} cannot be compared: {change.now}" for change in silent_failures
         ),
         messages=sum(map(is_selected, (single_file or after).messages)),
         unparsable=tuple(dict.fromkeys(unparsable_files(before, after))),
