@@ -138,11 +138,14 @@ def _comments(
     change_rule_ids = frozenset(rule.id for rule in rules.all_rules if rule.each == "change")
     for file, suppressions in _suppressions(head_sources):
         for suppression in suppressions:
-            ids: frozenset[str] = frozenset().union(
-                *rule_ids_by_selector(suppression.selectors, rules.all_rules).values()
-            )
+            ids = _rule_ids(suppression, rules)
             if ids & change_rule_ids:
                 yield _Comment(file, suppression, ids, _key(file, suppression) in base_comments, ids <= change_rule_ids)
+
+
+def _rule_ids(suppression: Suppression, rules: RuleSet) -> frozenset[str]:
+    """The ids of all rules that a comment names."""
+    return frozenset[str]().union(*rule_ids_by_selector(suppression.selectors, rules.all_rules).values())
 
 
 def _base_comments(base_sources: Mapping[str, bytes]) -> set[_Key]:
@@ -192,9 +195,6 @@ SUPPRESSION_ADDED: Final = Rule(
         "So `kiplint review` lists each one with what it hides, for the person who approves the change.",
     ),
     severity="info",
-    source="",
-    params={},
-    origin="",
 )
 
 
@@ -214,7 +214,7 @@ def added_suppressions(base: Tree, head: Tree, accepted: Iterable[ChangeFinding]
         for file, suppressions in added.items():
             locator = Locator(decode_text(data_by_file[file]))
             for item in suppressions:
-                ids = frozenset().union(*rule_ids_by_selector(item.selectors, rules.all_rules).values())
+                ids = _rule_ids(item, rules)
                 hidden = Counter(
                     finding.rule
                     for finding in findings

@@ -42,9 +42,6 @@ CONFIGURATION_CHANGED: Final = Rule(
         "configuration, the rule packs and the baseline of the base, unless --trust-head is set.",
     ),
     severity="warning",
-    source="",
-    params={},
-    origin="",
 )
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import groupby
+from operator import or_
 from typing import Final, NamedTuple
 
 from kiplint.compat.change import ChangeFinding
@@ -110,8 +112,9 @@ def _common_groups(groups: Sequence[ChangeGroup]) -> list[ChangeGroup]:
     alike: defaultdict[tuple[object, ...], list[ChangeGroup]] = defaultdict(list)
     for group in groups:
         alike[key(group)].append(group)
-    common = {words: members for words, members in alike.items() if len({member.name for member in members}) >= MANY}
-    return [*map(_common_group, common.values()), *(group for group in groups if key(group) not in common)]
+    common = [members for members in alike.values() if len({member.name for member in members}) >= MANY]
+    common_ids = {id(group) for members in common for group in members}
+    return [*map(_common_group, common), *(group for group in groups if id(group) not in common_ids)]
 
 
 def _common_group(groups: Sequence[ChangeGroup]) -> ChangeGroup:
@@ -183,14 +186,10 @@ def _new_versions(changes: Sequence[ChangeFinding]) -> tuple[list[ChangeGroup], 
     groups: list[ChangeGroup] = []
     for hosts in hosts_by_kind.values():
         remarks = [remark for host in hosts for remark in _remarks(host, changes)]
-        new_versions = NONE
-        for host in hosts:
-            new_versions |= VersionRange.of_text(host.versions)
-        bounds = [*map(_unstable, hosts), *(remark.versions for remark in remarks)]
-        for versions in uniform_parts(
-            [*(VersionRange.of_text(host.versions) for host in hosts), *bounds], new_versions
-        ):
-            own_hosts = [host for host in hosts if versions <= VersionRange.of_text(host.versions)]
+        ranges = [VersionRange.of_text(host.versions) for host in hosts]
+        bounds = [*ranges, *map(_unstable, hosts), *(remark.versions for remark in remarks)]
+        for versions in uniform_parts(bounds, reduce(or_, ranges)):
+            own_hosts = [host for host, new_versions in zip(hosts, ranges, strict=True) if versions <= new_versions]
             own_remarks = [remark for remark in remarks if remark.versions.lowest in versions]
             types = _types(own_hosts)
             told_changes = [remark.change for remark in own_remarks if remark.change]

@@ -160,15 +160,16 @@ class PackSpec(_RuleObject):
 class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One rule of one pack, with the severity and the parameters that the configuration gives it.
 
-    `origin` is the path of the pack, and `source` where the rule comes from, such as a KIP.
+    `origin` is the path of the pack, empty for a rule that is code, and `source` where the rule comes from, such as a
+    KIP.
     """
 
     pack: str
     spec: RuleSpec
     severity: Level
-    source: str
-    params: dict[str, Any]
-    origin: str
+    source: str = ""
+    params: dict[str, Any] = {}
+    origin: str = ""
     is_shipped: bool = False
     is_severity_set: bool = False
     """Whether a configuration sets the severity, which then holds in special cases too."""
