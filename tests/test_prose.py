@@ -38,6 +38,7 @@ PATTERNS = {
     r"\bgoes? by\b": "uses",
     r"\bby itself alone\b|\balone of\b": "only",
     r", else (?!if\b)": "otherwise",
+    r"\b([A-Za-z]{2,}) \1\b": "the word once",
 }
 """Constructions that were found in the texts, and what to write instead."""
 
@@ -98,6 +99,7 @@ TEXTS = list(_texts())
         "the tables are made anew",
         "the broker is told by the reader",
         "what is no message is taken for one",
+        "whether whether it can be sent",
     ],
 )
 def test_the_patterns_find_what_editors_corrected(text: str) -> None:

@@ -191,6 +191,29 @@ def test_what_ten_rpcs_have_alike_is_one_entry(tmp_path: Path) -> None:
     assert json.loads(result.out)["summary"]["support"] == 30
 
 
+def numbered(offset: int) -> dict[str, bytes]:
+    """The files of ten RPCs, each with another highest version, which has a comment."""
+    files: dict[str, bytes] = {}
+    for number, name in enumerate(NAMES):
+        version = number // 2 + offset
+        comment = f"Version {version} is the same as version {version - 1}, with request header 3."
+        files |= rpc(name, 100 + number, f"0-{version}", field("A"), comment=comment if offset > 5 else "")
+    return files
+
+
+def test_new_versions_of_ten_rpcs_that_differ_in_their_numbers_alone_are_one_entry(tmp_path: Path) -> None:
+    write(tmp_path / "old", numbered(5))
+    write(tmp_path / "new", numbered(6))
+    result = kiplint("diff", "old", "new", cwd=tmp_path)
+    assert [line.strip() for line in result.out.splitlines()[:-1]] == [
+        "10 RPCs",
+        "info  compat/new-version  request and response: version N is new",
+        "request: Version N is the same as version N-1, with request header 3.",
+        "RpcA 6, RpcB 6, RpcC 7, RpcD 7, RpcE 8, RpcF 8, RpcG 9, RpcH 9, RpcI 10, RpcJ 10",
+        "",
+    ]
+
+
 def test_what_nine_rpcs_have_alike_stays_with_each(tmp_path: Path) -> None:
     write(tmp_path / "old", many(9, ("zkBroker", "broker"), "0"))
     write(tmp_path / "new", many(9, ("broker",), "0"))

@@ -88,7 +88,7 @@ class FieldObject(msgspec.Struct, frozen=True, omit_defaults=True):
         ),
     ]
     fields: Annotated[
-        list[FieldObject], Meta(description="For a struct, or an array of structs: its fields, in order; else omitted.")
+        list[FieldObject], Meta(description="For a struct, or an array of structs: its fields, in order; or omitted.")
     ] = []
     tags: Tags = UNSET
     nullable: Annotated[bool, Meta(description="Whether the value can be null; omitted if not.")] = False

@@ -142,8 +142,8 @@ def _removal(message: Message, head_partner: Message | None, releases: Releases 
 def _addition(message: Message, releases: Releases | None) -> Iterator[Change]:
     """The changes of a message that the base lacks.
 
-    If a release has another message with its API key, that is the only change. Else the message is new in the tree,
-    and its versions are compared with the releases that have them.
+    If a release has another message with its API key, that is the only change. Otherwise the message is new in the
+    tree, and its versions are compared with the releases that have them.
     """
     if releases and (holder := releases.key_holder(message)):
         yield from _reused_key(holder.reference, message, holder.release)

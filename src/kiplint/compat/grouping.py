@@ -5,6 +5,7 @@ JSON has each change by itself; text, Markdown and the page show the groups.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
@@ -103,11 +104,15 @@ def is_serious(change: ChangeFinding) -> bool:
 
 
 def _common_groups(groups: Sequence[ChangeGroup]) -> list[ChangeGroup]:
-    """The groups, with one for each change that many RPCs have alike, but for the name of the message, in front."""
+    """The groups, with one in front for each change that many RPCs have alike.
+
+    The name of the message does not count, nor does the number of its new version.
+    """
 
     def key(group: ChangeGroup) -> tuple[object, ...]:
-        first, texts = group.changes[0], tuple(line.text for line in group.lines)
-        return first.rule, group.types, group.predicate.replace(first.message_name, ""), texts
+        first, version = group.changes[0], _new_version(group)
+        texts = (group.predicate.replace(first.message_name, ""), *(line.text for line in group.lines))
+        return first.rule, group.types, *(_without_number(text, version) for text in texts)
 
     alike: defaultdict[tuple[object, ...], list[ChangeGroup]] = defaultdict(list)
     for group in groups:
@@ -118,16 +123,36 @@ def _common_groups(groups: Sequence[ChangeGroup]) -> list[ChangeGroup]:
 
 
 def _common_group(groups: Sequence[ChangeGroup]) -> ChangeGroup:
-    """The group of what many RPCs have alike, with their names; a message in the text is `55 requests` instead."""
-    first, names = groups[0], list(dict.fromkeys(group.name for group in groups))
-    change, types, predicate = first.changes[0], first.types, first.predicate
+    """The group of what many RPCs have alike, with their names; a message in the text is `55 requests` instead.
+
+    If their new versions differ, the text is about `version N`, and the numbers follow the names.
+    """
+    first, names = groups[0], dict.fromkeys(group.name for group in groups)
+    change, types, predicate, lines = first.changes[0], first.types, first.predicate, first.lines
+    name = plural(len(names), "RPC" if first.types else "message")
     if change.message_name in predicate:
         predicate = predicate.replace(change.message_name, plural(len(names), change.message_type))
         types = ()
+    if len({_new_version(group) for group in groups}) > 1:
+        version = _new_version(first)
+        predicate = _without_number(predicate, version)
+        lines = tuple(line._replace(text=_without_number(line.text, version)) for line in lines)
+        names = dict.fromkeys(f"{group.name} {_new_version(group)}" for group in groups)
     changes = sorted((change for group in groups for change in group.changes), key=_severity)
-    name = plural(len(names), "RPC" if first.types else "message")
     owner = f"{name}: " if is_serious(change) else ""  # there the name is no heading
-    return ChangeGroup(name, types, predicate, tuple(changes), (*first.lines, GroupLine(owner + ", ".join(names))))
+    return ChangeGroup(name, types, predicate, tuple(changes), (*lines, GroupLine(owner + ", ".join(names))))
+
+
+def _new_version(group: ChangeGroup) -> int:
+    """The new version that a group is about, -1 if it is about none or several."""
+    match = re.match(r": version (\d+) is new\b", group.predicate)
+    return int(match[1]) if match else -1
+
+
+def _without_number(text: str, version: int) -> str:
+    """A text about `version N` instead of a new version, and about `version N-1` instead of the one before."""
+    text = re.sub(rf"(?<=[Vv]ersion ){version}\b", "N", text)
+    return re.sub(rf"(?<=[Vv]ersion ){version - 1}\b", "N-1", text)
 
 
 def _statements(changes: Iterable[ChangeFinding]) -> Iterator[ChangeGroup]:

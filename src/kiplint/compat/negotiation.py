@@ -63,10 +63,8 @@ class Exchange(msgspec.Struct, frozen=True):
     client_software: Annotated[
         bool, Meta(description="Whether ClientSoftwareName and ClientSoftwareVersion are sent (KIP-511).")
     ] = False
-    cluster_id: Annotated[
-        bool, Meta(description=("Whether Whether Whether Whether ClusterId can be sent (KIP-1242)."))
-    ] = False
-    node_id: Annotated[bool, Meta(description="Whether Whether Whether Whether NodeId can be sent (KIP-1242).")] = False
+    cluster_id: Annotated[bool, Meta(description="Whether ClusterId can be sent (KIP-1242).")] = False
+    node_id: Annotated[bool, Meta(description="Whether NodeId can be sent (KIP-1242).")] = False
     checked: Annotated[
         bool,
         Meta(description="Whether it began with request header 3, which all requests must then have (KIP-1313)."),

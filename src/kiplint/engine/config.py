@@ -222,7 +222,7 @@ class Configuration(msgspec.Struct, frozen=True, dict=True):
 
 
 class Configurations:
-    """The configurations of a run: for each set that of the nearest file upwards. The options are over all of them.
+    """The configurations of a run: for each set that of the nearest file upwards. The options override all of them.
 
     `main` is that of the path `start`, such as the first set; what a run has once, such as its baseline, is its.
     """

@@ -116,7 +116,7 @@ FUNCTIONS: dict[str, Function] = {
     "endswith": Function(str.endswith, 2, "`bool`", "Whether the text ends with another."),
     "matches": Function(fnmatchcase, 2, "`bool`", "Whether the text matches a pattern with `*`, `?` and `[...]`."),
     "version_range": Function(
-        VersionRange.parse, 1, "`VersionRange`", 'The version range of a text such as "3+" means.'
+        VersionRange.parse, 1, "`VersionRange`", 'The version range that a text such as "3+" means.'
     ),
 }
 

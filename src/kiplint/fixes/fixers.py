@@ -230,7 +230,7 @@ def misspelt_property(case: FixerCase) -> Fix | None:
 def default_null(case: FixerCase) -> Fix | None:
     """Replace the default null, which Kafka reads as no default.
 
-    In a nullable field the string "null" is most likely meant, which changes the default. Else the property is removed.
+    In a nullable field the string "null" is most likely meant, which changes the default. Others lose the property.
     """
     field: Field = case.element
     if field.nullable and field.versions <= field.nullable:
@@ -260,7 +260,7 @@ def written_type(case: FixerCase) -> Fix | None:
 def flexible_versions(case: FixerCase) -> Fix | None:
     """Add flexibleVersions: from the first tagged version on, otherwise as in the other message of the RPC.
 
-    Else a message that has version 0 alone is flexible, because it is most likely new, and any other is not.
+    Otherwise a message that has version 0 alone is flexible, because it is most likely new, and any other is not.
     """
     message: Message = case.element
     if message.declares_flexible:

@@ -41,7 +41,7 @@ _OPEN_ENDING: Final = (
     rb"through|on|at|both|is|are|was|only|below|above|starting|between|protocol|request|response)|[,(/-])\Z"
 )
 _NAME: Final = r"(?=[a-z]*[A-Z])[A-Za-z][A-Za-z0-9]*\b(?![.\-_]\w|\s+[A-Z])"
-# The words before a name are bounded, else a long row of them would be read again from each verb in it.
+# The words before a name are bounded: otherwise a long row of them would be read again from each verb in it.
 _ITEM: Final = (
     r"(?:(?:the|a|an|new|optional|also|two|tagged|top-level|per-[a-z-]+|fields?|called|named)\b|[\s'\"`]){0,20}"
     rf"{_NAME}['\"`]*\s*\b(?:fields?\b)?"

@@ -1,6 +1,6 @@
 """The JSON shape of a definition file, defined once: the decoder and the published schema come from it.
 
-Below it stands how optional properties and version ranges are read.
+The functions below read optional properties and version ranges.
 
 Source: Kafka's message definitions (KIP-482 for tags and flexible versions, KIP-1313 for headerVersions).
 
