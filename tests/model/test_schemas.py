@@ -40,7 +40,7 @@ def test_rpcs_and_coordinator_records_pair_by_key() -> None:
 def test_versions_of_a_pair(first: str, second: str, common: str, bumped: str, dead: bool) -> None:
     (request, _), (_, response) = rpc("A", 1, first), rpc("A", 1, second)
     (pair,) = schema_set(request, response).rpcs
-    assert (str(pair.common), pair.bumped.type, pair.is_dead) == (common, bumped, dead)
+    assert (str(pair.common_versions), pair.bumped_message.type, pair.is_dead) == (common, bumped, dead)
 
 
 def test_a_partial_set_says_so_of_its_rpcs() -> None:
@@ -130,7 +130,8 @@ def test_a_pair_that_differs_is_blamed_on_the_half_that_changed(index: int, name
     base, head = rpc("X", 1, "0-3", flexibleVersions="2+"), list(rpc("X", 1, "0-3", flexibleVersions="2+"))
     head[index] = rpc("X", 1, "0-4", flexibleVersions="1+")[index]
     (pair,) = SchemaSet(head, base=SchemaSet(base)).rpcs
-    assert [half.name for half in (pair.bumped, pair.flexed, pair.renamed) if half] == [name, name, "XRequest"]
+    messages = (pair.bumped_message, pair.reencoded_message, pair.renamed_message)
+    assert [message.name for message in messages if message] == [name, name, "XRequest"]
 
 
 def test_a_set_makes_its_own_messages() -> None:

@@ -47,7 +47,7 @@ def test_structs_come_common_first_and_each_before_those_inside_it() -> None:
         "/fields/0/fields/1",
         "/fields/1",
     ]
-    assert [(struct.is_common, struct.common) for struct in whole.structs[:4]] == [
+    assert [(struct.is_common, struct.in_common_struct) for struct in whole.structs[:4]] == [
         (True, True), (False, True), (True, True), (False, False),
     ]  # fmt: skip
 

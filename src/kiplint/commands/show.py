@@ -203,7 +203,7 @@ def _find(tree: Tree, name: str) -> list[Message]:
         if directories:
             by_name = tree.sets[directories[0]].by_name
             return [by_name[message_name] for message_name in message_names if message_name in by_name]
-    names = (known for message in tree.messages for known in (message.base_name, message.name))
+    names = (message_name for message in tree.messages for message_name in (message.base_name, message.name))
     hint = did_you_mean(name, names)
     raise UsageError(f"there is no message {name} in {tree.name}{hint}")
 

@@ -22,10 +22,10 @@ Key = tuple[str, ...]
 
 
 class Explanation(NamedTuple):
-    """A way in which one finding explains another: the first gives a key that the second has."""
+    """A way in which one finding explains another: the keys of the cause have one of those of the effect."""
 
-    given: Callable[[Finding, Supersedes], Iterator[Key]]
-    own: Callable[[Finding], Iterator[Key]]
+    keys_of_cause: Callable[[Finding, Supersedes], Iterator[Key]]
+    keys_of_effect: Callable[[Finding], Iterator[Key]]
 
 
 def _explained_rules(finding: Finding, supersedes: Supersedes) -> Iterator[Key]:
@@ -92,28 +92,28 @@ EXPLANATIONS: Final = (
 """The explanations, the most exact first: a finding has the cause of the first one that applies."""
 
 
-def _given_keys(finding: Finding, supersedes: Supersedes) -> Iterator[tuple[int, Key]]:
-    """The keys that a finding gives, each with the number of its explanation."""
+def _keys_of_cause(finding: Finding, supersedes: Supersedes) -> Iterator[tuple[int, Key]]:
+    """The keys of a finding as a cause, each with the number of its explanation."""
     for number, explanation in enumerate(EXPLANATIONS):
-        yield from ((number, key) for key in explanation.given(finding, supersedes))
+        yield from ((number, key) for key in explanation.keys_of_cause(finding, supersedes))
 
 
-def _own_keys(finding: Finding) -> Iterator[tuple[int, Key]]:
+def _keys_of_effect(finding: Finding) -> Iterator[tuple[int, Key]]:
     """The keys by which others may explain a finding, each with the number of the explanation."""
     for number, explanation in enumerate(EXPLANATIONS):
-        yield from ((number, key) for key in explanation.own(finding))
+        yield from ((number, key) for key in explanation.keys_of_effect(finding))
 
 
 def unexplained(
     changes: Iterable[ChangeFinding], findings: Iterable[Finding], supersedes: Supersedes
 ) -> Iterator[ChangeFinding]:
     """The changes without the breaks that an error among the findings explains."""
-    given_keys = {
-        key for finding in findings if finding.severity == "error" for key in _given_keys(finding, supersedes)
+    keys_of_errors = {
+        key for finding in findings if finding.severity == "error" for key in _keys_of_cause(finding, supersedes)
     }
     for change in changes:
         is_mild = change.breaks == "none" or change.severity == "info"
-        if is_mild or given_keys.isdisjoint(_own_keys(change)):
+        if is_mild or keys_of_errors.isdisjoint(_keys_of_effect(change)):
             yield change
 
 
@@ -156,12 +156,12 @@ def entries_of(findings_by_origin: Mapping[Origin, Iterable[Finding]], supersede
     groups: list[list[Item]] = []
     group_by_key: dict[tuple[int, Key], list[Item]] = {}
     for item in (Item(finding, origin) for origin, findings in findings_by_origin.items() for finding in findings):
-        group = next((group_by_key[key] for key in _own_keys(item.finding) if key in group_by_key), None)
+        group = next((group_by_key[key] for key in _keys_of_effect(item.finding) if key in group_by_key), None)
         if group is None or not _may_share(item, group[0]):
             group = []
             groups.append(group)
         group.append(item)
-        for key in _given_keys(item.finding, supersedes):
+        for key in _keys_of_cause(item.finding, supersedes):
             group_by_key.setdefault(key, group)
     return tuple(sorted(map(_entry, groups), key=lambda entry: SEVERITIES.index(entry.severity)))
 

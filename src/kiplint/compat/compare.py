@@ -146,7 +146,7 @@ def _addition(message: Message, releases: Releases | None) -> Iterator[Change]:
     tree, and its versions are compared with the releases that have them.
     """
     if releases and (holder := releases.key_holder(message)):
-        yield from _reused_key(holder.reference, message, holder.release)
+        yield from _reused_key(holder.message, message, holder.release)
         return
     require_limits(message)
     yield Change(Kind.NEW_MESSAGE, (None, message), message.valid, status="new")
@@ -272,9 +272,8 @@ def _group_changes(base: Message | None, head: Message, statuses: VersionStatuse
 
     A change of a field that versions of several statuses have is reported only for the first of them.
     """
-    references = [base, *(group.reference for group in statuses.groups)]
-    containers: dict[int, Sequence[ContainerPair]] = {}  # by the id of the reference
-    for message in references:
+    containers: dict[int, Sequence[ContainerPair]] = {}  # by the id of the message that the head is compared with
+    for message in (base, *(group.message for group in statuses.groups)):
         if message and id(message) not in containers:
             both = Both(message, head)
             containers[id(message)] = container_pairs(both)
@@ -282,10 +281,10 @@ def _group_changes(base: Message | None, head: Message, statuses: VersionStatuse
     first_statuses: dict[tuple[str, str], Status] = {}  # by the name of the change and its field
     collected_versions: dict[Status, VersionRange] = {}
     collected_names: defaultdict[Status, dict[str, None]] = defaultdict(dict)  # of fields, else of properties
-    for status, reference, versions, release in statuses.groups:
-        changes = version_changes(Both(reference, head), containers[id(reference)], versions)
-        if base and reference is not base:
-            changes = _without_earlier(changes, Both(reference, base), versions)
+    for status, message, versions, release in statuses.groups:
+        changes = version_changes(Both(message, head), containers[id(message)], versions)
+        if base and message is not base:
+            changes = _without_earlier(changes, Both(message, base), versions)
         for change in changes:
             reported_change = replace(change, status=status, release=release)
             if reported_change.policy == "collect":

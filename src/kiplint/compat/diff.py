@@ -71,8 +71,8 @@ def breaks_of(texts: Iterable[str]) -> set[str]:
 
 
 def compare(
-    before: Tree,
-    after: Tree,
+    base: Tree,
+    head: Tree,
     rules: RuleSet,
     older: Sequence[Tree] = (),
     globs: Collection[str] = (),
@@ -85,8 +85,8 @@ def compare(
     With `globs`, such as `*Offset*`, and a `role`, only changes of matching messages count. Comments of the head and
     the entries of `accept` accept changes.
     """
-    is_selected = _selector(globs, before, after)
-    single_file = single_file_of(before, after)
+    is_selected = _selector(globs, base, head)
+    single_file = single_file_of(base, head)
     ids_in_file = {id(message) for message in single_file.messages} if single_file else set()
 
     def is_reported(change: Change) -> bool:
@@ -96,13 +96,13 @@ def compare(
             return False
         return any(map(is_selected, messages))
 
-    changes = list(filter(is_reported, compare_trees(before, after, older, releases)))
+    changes = list(filter(is_reported, compare_trees(base, head, older, releases)))
     if role:
         changes = [part for part in (_part_for(role, change) for change in changes) if part]
     # The base comes last, so that its file replaces those of older sets with the same path.
-    old_sources = {path: data for tree in reversed([before, *older]) for path, data in tree.sources.items()}
-    classified_changes = classify(changes, rules, old_sources, after.sources)
-    acceptance = accept_changes(classified_changes, old_sources, after.sources, rules, accept)
+    base_sources = {path: data for tree in reversed([base, *older]) for path, data in tree.sources.items()}
+    classified_changes = classify(changes, rules, base_sources, head.sources)
+    acceptance = accept_changes(classified_changes, base_sources, head.sources, rules, accept)
     # Of a part of the changes, the other entries and comments may be about the rest.
     is_whole = not (globs or role or single_file)
     reported_changes = [change for change, _ in classified_changes]
@@ -117,13 +117,13 @@ def compare(
         warnings=tuple(
             f"warning: {change.message_name} cannot be compared: {change.now}" for change in silent_failures
         ),
-        messages=sum(map(is_selected, (single_file or after).messages)),
-        unparsable=tuple(dict.fromkeys(unparsable_files(before, after))),
+        messages=sum(map(is_selected, (single_file or head).messages)),
+        unparsable=tuple(dict.fromkeys(unparsable_files(base, head))),
         is_complete=not failures,
     )
 
 
-def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Message], bool]:
+def _selector(globs: Collection[str], base: Tree, head: Tree) -> Callable[[Message], bool]:
     """The test whether a message or its RPC matches one of the globs; without any all do.
 
     Raises UsageError for a glob that matches nothing.
@@ -133,8 +133,8 @@ def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Me
         return fnmatchcase(message.name, glob) or fnmatchcase(message.base_name, glob)
 
     for glob in globs:
-        if not any(matches(message, glob) for message in (*before.messages, *after.messages)):
-            names = {name for message in after.messages for name in (message.name, message.base_name)}
+        if not any(matches(message, glob) for message in (*base.messages, *head.messages)):
+            names = {name for message in head.messages for name in (message.name, message.base_name)}
             hint = did_you_mean(glob, names)
             raise UsageError(f"--message {glob}: neither set has such a message{hint}")
     return lambda message: not globs or any(matches(message, glob) for glob in globs)
@@ -167,7 +167,7 @@ def _part_for(role: Role, change: Change) -> Change | None:
     return change if part == change.versions else replace(change, versions=part, note=note)
 
 
-def single_file_of(before: Tree, after: Tree) -> Tree | None:
+def single_file_of(base: Tree, head: Tree) -> Tree | None:
     """The side that is a single file if the other is not: what only the other has is then neither new nor removed."""
-    single_files = [tree for tree in (before, after) if tree.name == STDIN or tree.name.lower().endswith(".json")]
+    single_files = [tree for tree in (base, head) if tree.name == STDIN or tree.name.lower().endswith(".json")]
     return single_files[0] if len(single_files) == 1 else None

@@ -29,13 +29,13 @@ from kiplint.versions import NONE, VersionRange, uniform_parts
 
 
 class VersionGroup(NamedTuple):
-    """Versions of one status, and the message that the new one is compared with in them."""
+    """Versions of one status, and the message that the head's is compared with in them."""
 
     status: Status
-    reference: Message
+    message: Message
     versions: VersionRange
     release: str = ""
-    """The name of the release that the reference is of; empty where it is the old message."""
+    """The name of the release that has the message; empty where it is the base's."""
 
 
 Identity = tuple[str, int | str]
@@ -111,40 +111,40 @@ def released_versions(message: Message) -> VersionRange:
 
 
 class VersionStatuses(NamedTuple):
-    """The status of each version of an old and a new message, either of which may be missing.
+    """The status of each version of a message in the base and in the head, either of which may lack it.
 
-    `groups` has the versions of the new message that are not new, with the message to compare them with.
+    `groups` has the versions of the head that are not new, with the message to compare them with.
     """
 
     versions: Mapping[Status, VersionRange]
     groups: Sequence[VersionGroup]
 
     @classmethod
-    def of(cls, old: Message | None, new: Message | None, releases: Releases | None) -> VersionStatuses:
-        """The statuses by the releases; if `releases` is None, what is stable in the old message is released."""
-        old_versions, new_versions = old.valid if old else NONE, new.valid if new else NONE
-        message = old or new
+    def of(cls, base: Message | None, head: Message | None, releases: Releases | None) -> VersionStatuses:
+        """The statuses by the releases; if `releases` is None, what is stable in the base is released."""
+        base_versions, head_versions = base.valid if base else NONE, head.valid if head else NONE
+        message = base or head
         holders: list[VersionGroup] = []
         if releases and message:
-            holders = list(releases.holders(message, old_versions | new_versions))
-        elif old:
-            holders = [VersionGroup("released", old, released_versions(old))]
+            holders = list(releases.holders(message, base_versions | head_versions))
+        elif base:
+            holders = [VersionGroup("released", base, released_versions(base))]
 
         released = NONE
         groups: list[VersionGroup] = []
         for holder in holders:
             released |= holder.versions
-            groups += _groups_of_release(old, new, holder) if new else ()
-        unstable = old.unstable_version - released if old else NONE
-        base = old_versions - released - unstable
-        if old:
-            groups.append(VersionGroup("base", old, base & new_versions))
-            groups.append(VersionGroup("unstable", old, unstable & new_versions))
+            groups += _groups_of_release(base, head, holder) if head else ()
+        unstable = base.unstable_version - released if base else NONE
+        only_in_base = base_versions - released - unstable
+        if base:
+            groups.append(VersionGroup("base", base, only_in_base & head_versions))
+            groups.append(VersionGroup("unstable", base, unstable & head_versions))
         versions: dict[Status, VersionRange] = {
             "released": released,
-            "base": base,
+            "base": only_in_base,
             "unstable": unstable,
-            "new": new_versions - old_versions - released,
+            "new": head_versions - base_versions - released,
         }
         return cls(versions, _joined(groups))
 
@@ -153,34 +153,34 @@ class VersionStatuses(NamedTuple):
         return next((status for status in STATUSES if versions & self.versions[status]), "base")
 
 
-def _groups_of_release(old: Message | None, new: Message, holder: VersionGroup) -> Iterator[VersionGroup]:
-    """The versions of a release that the new message has, grouped by the message to compare them with.
+def _groups_of_release(base: Message | None, head: Message, holder: VersionGroup) -> Iterator[VersionGroup]:
+    """The versions of a release that the head has, grouped by the message to compare them with.
 
-    This is the old message where it has the bytes of the release or those of the new message; otherwise the message of
-    the release, which `holder` refers to.
+    This is the base's where it has the bytes of the release or those of the head; otherwise that of the release, which
+    `holder` has.
     """
-    reference = holder.reference
-    if old and old.data == reference.data:
-        yield VersionGroup("released", old, holder.versions & new.valid)
+    released = holder.message
+    if base and base.data == released.data:
+        yield VersionGroup("released", base, holder.versions & head.valid)
         return
-    messages = [message for message in (old, new, reference) if message]
+    messages = [message for message in (base, head, released) if message]
     require_limits(*messages)
     ranges = [versions for message in messages for versions in (message.valid, *wire_ranges(message))]
-    for versions in uniform_parts(ranges, holder.versions & new.valid):
-        other_forms = _form(new, versions.lowest), _form(reference, versions.lowest)
-        if old and versions <= old.valid and _form(old, versions.lowest) in other_forms:
-            yield VersionGroup("released", old, versions)
+    for versions in uniform_parts(ranges, holder.versions & head.valid):
+        other_forms = _form(head, versions.lowest), _form(released, versions.lowest)
+        if base and versions <= base.valid and _form(base, versions.lowest) in other_forms:
+            yield VersionGroup("released", base, versions)
         else:
-            yield VersionGroup("released", reference, versions, holder.release)
+            yield holder._replace(versions=versions)
 
 
 def _joined(groups: Iterable[VersionGroup]) -> list[VersionGroup]:
-    """The groups without empty ones; those of one status and one reference are one group."""
+    """The groups without empty ones; those of one status and one message are one group."""
     joined_groups: dict[tuple[Status, int], VersionGroup] = {}
     for group in groups:
         if not group.versions:
             continue
-        key = group.status, id(group.reference)
+        key = group.status, id(group.message)
         earlier = joined_groups.get(key)
         versions = earlier.versions | group.versions if earlier else group.versions
         joined_groups[key] = group._replace(versions=versions)

@@ -85,7 +85,7 @@ def versions_for_clients(message: Message) -> VersionRange:
 def modes(schemas: SchemaSet) -> tuple[Mode, ...]:
     """The modes in which brokers of a set can run. Without listeners (before 2.8) that is KRaft only if the set has no
     UpdateMetadata."""
-    requests = [rpc.request for rpc in schemas.rpcs if not rpc.is_coordinator and rpc.common and rpc.request]
+    requests = [rpc.request for rpc in schemas.rpcs if not rpc.is_coordinator and rpc.common_versions and rpc.request]
     if not schemas.declares_listeners:
         return ("zookeeper",) if any(request.api_key == UPDATE_METADATA for request in requests) else ("kraft",)
     can_run_kraft = any(_listens(request, "broker", "controller") for request in requests)
@@ -99,7 +99,7 @@ def default_mode(schemas: SchemaSet) -> Mode:
     KRaft is for production from 3.3 on (KIP-833), the release that added DescribeQuorum 1 (KIP-836).
     """
     possible_modes = modes(schemas)
-    is_before_3_3 = any(rpc.api_key == DESCRIBE_QUORUM and rpc.common.highest == 0 for rpc in schemas.rpcs)
+    is_before_3_3 = any(rpc.api_key == DESCRIBE_QUORUM and rpc.common_versions.highest == 0 for rpc in schemas.rpcs)
     return possible_modes[0] if is_before_3_3 else possible_modes[-1]
 
 

@@ -134,13 +134,13 @@ def rollout_of_trees(
         for definition in schemas.definitions
         if definition.is_rpc
     }
-    for old_set, new_set in pair_sets(base, head):
-        set_keys = {_key(message) for message in new_set.messages if message.is_rpc}
+    for base_set, head_set in pair_sets(base, head):
+        set_keys = {_key(message) for message in head_set.messages if message.is_rpc}
         keys_elsewhere = head_keys - set_keys
-        remaining = [definition for definition in old_set.definitions if _key(definition) not in keys_elsewhere]
+        remaining = [definition for definition in base_set.definitions if _key(definition) not in keys_elsewhere]
         added_keys = set_keys - {_key(definition) for definition in remaining}  # of RPCs that moved here or are new
         moved = [base_definitions[key] for key in added_keys if key in base_definitions]
-        rows += rollout(new_set, SchemaSet((*remaining, *moved), old_set.directory), header, rules, releases)
+        rows += rollout(head_set, SchemaSet((*remaining, *moved), base_set.directory), header, rules, releases)
     return sorted(rows, key=lambda row: row.name)
 
 
@@ -219,12 +219,12 @@ class _Rollout:
     def _header_changes(self, messages: Iterable[Message]) -> Iterator[Violation]:
         """The violations of changes to the headers of released versions, at the message's new headers."""
         for message in messages:
-            old = self.base.key_owners.get((message.type, message.api_key or 0)) if self.base else None
-            if old is None:
+            base = self.base.key_owners.get((message.type, message.api_key or 0)) if self.base else None
+            if base is None:
                 continue
-            for status, reference, versions, _ in VersionStatuses.of(old, message, self.releases).groups:
+            for status, released_message, versions, _ in VersionStatuses.of(base, message, self.releases).groups:
                 if status == "released":
-                    changes = compare_headers(Both(reference, message), versions, derived=True)
+                    changes = compare_headers(Both(released_message, message), versions, derived=True)
                     for violation in self.rules.violations("change", changes):
                         yield replace(violation, element=message, location=location_of(message, "headerVersions"))
 

@@ -158,9 +158,9 @@ def _offers(schemas: SchemaSet, *, unstable: bool) -> dict[int, Offer]:
     """
     offers = {}
     for rpc in schemas.rpcs:
-        if rpc.is_coordinator or rpc.request is None or rpc.response is None or not rpc.common:
+        if rpc.is_coordinator or rpc.request is None or rpc.response is None or not rpc.common_versions:
             continue
-        versions, highest = rpc.common, rpc.request.valid.highest
+        versions, highest = rpc.common_versions, rpc.request.valid.highest
         if rpc.request.unstable and not unstable:
             versions -= VersionRange.of(highest, highest)
         offers[rpc.api_key] = Offer(rpc.name, rpc.request, rpc.response, versions)

@@ -92,22 +92,22 @@ def sets_of_clients(tree: Tree) -> Tree:
     return tree._replace(sets=sets, unparsable=unparsable) if sets else tree
 
 
-def pair_sets(old: Tree, new: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
+def pair_sets(base: Tree, head: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
     """The sets to compare: those of the same relative directory, or of two trees with a single set these two.
 
     A set that only one tree has is paired with an empty set.
     """
-    if len(old.sets) == 1 and len(new.sets) == 1:
-        (old_set,), (new_set,) = old.sets.values(), new.sets.values()
-        yield old_set, new_set
+    if len(base.sets) == 1 and len(head.sets) == 1:
+        (base_set,), (head_set,) = base.sets.values(), head.sets.values()
+        yield base_set, head_set
         return
-    for directory in sorted({*old.sets, *new.sets}):
-        yield old.sets.get(directory) or SchemaSet(), new.sets.get(directory) or SchemaSet()
+    for directory in sorted({*base.sets, *head.sets}):
+        yield base.sets.get(directory) or SchemaSet(), head.sets.get(directory) or SchemaSet()
 
 
-def require_counterparts(old: Tree, new: Tree) -> None:
+def require_counterparts(base: Tree, head: Tree) -> None:
     """Raise UsageError where one tree has a single set, and the other has several without its directory."""
-    smaller, larger = sorted((old, new), key=lambda tree: len(tree.sets))
+    smaller, larger = sorted((base, head), key=lambda tree: len(tree.sets))
     if len(smaller.sets) == 1 and len(larger.sets) > 1 and not smaller.sets.keys() & larger.sets.keys():
         names = ", ".join(printable(directory or ".") for directory in sorted(larger.sets))
         raise UsageError(

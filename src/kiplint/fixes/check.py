@@ -227,20 +227,20 @@ def _fix(run: _Run, inputs: _Inputs, results: Sequence[Result]) -> tuple[list[Re
     Returns the results after the fixes. In them a finding has no fix if the fix was rejected.
     """
     baseline = read_baseline(inputs.baseline) if inputs.baseline else None
-    known_counts = Counter(baseline.counts if baseline else {})
+    baseline_counts = Counter(baseline.counts if baseline else {})
     base_counts = Counter(inputs.base.counts if inputs.base else {})
     releases = _releases_to_preserve(run) if run.options.unsafe_fixes else None
     new_results: list[Result] = []
     fixed_sets: list[FixedSet] = []
     for schemas, result in zip(inputs.sets, results, strict=True):
         counts = Counter(finding.fingerprint for finding in result.findings)
-        known = counts & known_counts
-        older = (counts - known) & base_counts
-        known_counts, base_counts = known_counts - known, base_counts - older
-        base_of_set = inputs.base._replace(counts=older) if inputs.base else None
+        in_baseline = counts & baseline_counts
+        in_base = (counts - in_baseline) & base_counts
+        baseline_counts, base_counts = baseline_counts - in_baseline, base_counts - in_base
+        base_of_set = inputs.base._replace(counts=in_base) if inputs.base else None
         fixed_set = None
-        if any(finding.fix for finding in _with_fixes_of_new(result, known, base_of_set)):
-            check = partial(_check_files, run, schemas, known, base_of_set)
+        if any(finding.fix for finding in _with_fixes_of_new(result, in_baseline, base_of_set)):
+            check = partial(_check_files, run, schemas, in_baseline, base_of_set)
             files = {file.path: file.data for file in schemas.files}
             fixed_set = fix_set(check(files), check, unsafe=run.options.unsafe_fixes, releases=releases)
             fixed_sets.append(fixed_set)
@@ -252,16 +252,16 @@ def _fix(run: _Run, inputs: _Inputs, results: Sequence[Result]) -> tuple[list[Re
 
 
 def _check_files(
-    run: _Run, schemas: SchemaFiles, known: Mapping[str, int], base: BaseState | None, files: Files
+    run: _Run, schemas: SchemaFiles, in_baseline: Mapping[str, int], base: BaseState | None, files: Files
 ) -> CheckedFiles:
     """A set with changed files, checked against all rules, selected or not: a fix must not break any of them.
 
-    Findings that the baseline or the base has, which `known` and `base` count, have no fix.
+    Findings that the baseline or the base has, which `in_baseline` and `base` count, have no fix.
     """
     changed_schemas = _with_data(schemas, files)
     result = _check(run, base, changed_schemas)
     other_result = _check(run, None, changed_schemas, run.configurations.of(schemas.directory).other_rules)
-    return CheckedFiles(files, _with_fixes_of_new(result, known, base), other_result.findings)
+    return CheckedFiles(files, _with_fixes_of_new(result, in_baseline, base), other_result.findings)
 
 
 def _with_data(schemas: SchemaFiles, files: Files) -> SchemaFiles:
@@ -270,9 +270,9 @@ def _with_data(schemas: SchemaFiles, files: Files) -> SchemaFiles:
     return replace(schemas, files=tuple(changed_files))
 
 
-def _with_fixes_of_new(result: Result, known: Mapping[str, int], base: BaseState | None) -> list[Finding]:
+def _with_fixes_of_new(result: Result, in_baseline: Mapping[str, int], base: BaseState | None) -> list[Finding]:
     """The findings of a set, without the fixes of those that the baseline or the base has."""
-    new = _recent(new_findings(result.findings, known), result.sources, base)
+    new = _recent(new_findings(result.findings, in_baseline), result.sources, base)
     new_ids = {id(finding) for finding in new}  # findings may be equal
     return [finding if id(finding) in new_ids else finding.with_fix(None) for finding in result.findings]
 

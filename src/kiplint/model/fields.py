@@ -22,7 +22,7 @@ T = TypeVar("T")
 class Container:
     """A message or a struct: an ordered list of fields. The facts here compare sibling fields."""
 
-    common: bool = False
+    in_common_struct: bool = False
     """Whether it is a common struct, or is defined inside one."""
     name: str
     """The name."""
@@ -317,13 +317,13 @@ class Struct(Container):
         self.field = field
         self.is_common = field is None
         if field:
-            self.common = field.owner.common
+            self.in_common_struct = field.owner.in_common_struct
             self.name, self.name_property = field.element_type, "type"
             self.pointer, self.path = field.pointer, field.path
             self.versions, self.present = field.versions, field.present
             self.versions_problem = ""  # the problem of the field's versions is the field's
         else:
-            self.common = True
+            self.in_common_struct = True
             self.name, self.name_property = spec.name, "name"
             self.pointer, self.path = f"/commonStructs/{index}", spec.name
             self.versions, self.versions_problem = required_range(spec.versions, message.valid)

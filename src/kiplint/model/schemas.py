@@ -35,7 +35,7 @@ class Rpc:
     """Whether the pair is a coordinator record's key and value, not an RPC."""
     is_dead: bool
     """Whether neither message has valid versions."""
-    common: VersionRange
+    common_versions: VersionRange
     """The versions that are valid in both messages."""
     may_be_partial: bool
     """Whether a missing message may not be a mistake: the set is a single file, or one of its files is unreadable."""
@@ -53,10 +53,10 @@ class Rpc:
         self.is_pair = len(self._messages) == 2
         self.is_coordinator = self._messages[0].type.startswith("coordinator")
         self.is_dead = not any(message.valid for message in self._messages)
-        self.common = request.valid & response.valid if request and response else NONE
+        self.common_versions = request.valid & response.valid if request and response else NONE
 
     @cached_property
-    def bumped(self) -> Message | None:
+    def bumped_message(self) -> Message | None:
         """The only one of a pair whose versions differ from the base, the one with lower versions, or the response."""
         changed = self._changed_message("valid")
         if changed or self.request is None or self.response is None:
@@ -64,12 +64,12 @@ class Rpc:
         return self.request if self.request.valid.highest < self.response.valid.highest else self.response
 
     @cached_property
-    def flexed(self) -> Message | None:
+    def reencoded_message(self) -> Message | None:
         """The only one of the two messages whose flexible versions differ from the base; otherwise the response."""
         return self._changed_message("flexible") or self.response
 
     @cached_property
-    def renamed(self) -> Message | None:
+    def renamed_message(self) -> Message | None:
         """The only one of the two messages whose name differs from the base; otherwise the request."""
         return self._changed_message("name") or self.request
 
