@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kiplint.cli.options import FormOption
 from kiplint.cli.output import present, present_patch
-from kiplint.compat.rollout import MESSAGES_WITH_ID
+from kiplint.compat.rollout import MESSAGES_WITH_ID, header_text
 from kiplint.compat.tree import make_tree, unparsable_files
 from kiplint.engine.config import StrPath, configure
 from kiplint.engine.errors import UsageError
@@ -345,6 +345,12 @@ def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
 
 def _cells(name: str, row: MigrationRow) -> list[Cell]:
     versions = row.versions if row.versions == row.base_versions else f"{row.base_versions} -> {row.versions}"
-    headers = ", ".join(f"{range_text}: {header}" for range_text, header in row.header_versions.items())
+    headers = header_text(row.header_versions)
     color = SEVERITY["error"] if row.state == "left" else DIM
-    return [(name, ""), (row.state, color), (versions, ""), (headers, ""), (", ".join(row.done), "")]
+    return [
+        (name, ""),
+        (row.state, color),
+        (versions, ""),
+        (headers, ""),
+        (", ".join(row.done), ""),
+    ]

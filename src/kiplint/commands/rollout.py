@@ -11,7 +11,7 @@ import typer
 from kiplint.cli.options import ReleasedOption, ReportFormatOption, RepositoryOption
 from kiplint.cli.output import report
 from kiplint.compat.released import releases_note, releases_of
-from kiplint.compat.rollout import FAILING, RolloutRow, in_words, rollout_of_trees, rollout_rules
+from kiplint.compat.rollout import FAILING, RolloutRow, header_text, in_words, rollout_of_trees, rollout_rules
 from kiplint.compat.rollout_report import RolloutDocument, findings_of, rollout_document
 from kiplint.compat.tree import load, unparsable_files
 from kiplint.engine.config import StrPath, configure
@@ -158,7 +158,7 @@ def _sorted(rows: Iterable[RolloutRow]) -> list[RolloutRow]:
 
 def _cells(row: RolloutRow) -> list[Cell]:
     """The cells of the columns, and the message."""
-    headers = ", ".join(f"{versions}: {header}" for versions, header in row.header_versions.items())
+    headers = header_text(row.header_versions)
     color = SEVERITY["error"] if row.status in FAILING else ""
     before_status = [(row.name, ""), (str(row.api_key), "")]
     after_status = [(text, "") for text in (row.base_versions, row.versions, headers, row.message)]

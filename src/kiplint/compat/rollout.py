@@ -402,6 +402,11 @@ def _failing(row: RolloutRow, status: Adoption, text: str, rule: str, location: 
     )
 
 
+def header_text(headers: Mapping[str, int]) -> str:
+    """The headers by range of versions as text: `0: 2, 1: none, 2+: 3`, where version 1 has no header."""
+    return ", ".join(f"{versions}: {'none' if header < 0 else header}" for versions, header in headers.items())
+
+
 def in_words(rows: Sequence[RolloutRow], header: int) -> str:
     """How many RPCs have each status: `Request header 3: 70 done, 2 missing and 1 exempt.`"""
     counts = summary(rows)
