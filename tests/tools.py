@@ -101,6 +101,16 @@ def definition(*fields: dict[str, Any], **others: Any) -> bytes:
     return json.dumps(document(*fields, **others), indent=2).encode()
 
 
+def expanding(kind: str = "int32", **others: Any) -> bytes:
+    """A small definition whose layout has 2 to the power of 40 fields of a type: more than are compared or shown."""
+    structs = [
+        {"name": f"S{n}", "versions": "0+", "fields": [field("A", f"S{n + 1}"), field("B", f"S{n + 1}")]}
+        for n in range(40)
+    ]
+    structs.append({"name": "S40", "versions": "0+", "fields": [field("A", kind)]})
+    return definition(field("Root", "S0"), commonStructs=structs, **others)
+
+
 def check(
     files: Mapping[str, bytes] | bytes, config: Config | None = None, base: str = "", *, single_file: bool = True
 ) -> list[Finding]:

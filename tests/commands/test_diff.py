@@ -16,7 +16,7 @@ from kiplint.compat.change import Both
 from kiplint.model.message import Message
 from kiplint.model.types import WIDTHS
 from sources.support import commit, make_repository, write
-from tools import Ran, definition, field, kiplint
+from tools import Ran, definition, expanding, field, kiplint
 
 FIXTURES = ROOT / "fixtures"
 LAYOUT = FIXTURES / "compat/layout-changed"
@@ -192,16 +192,11 @@ def test_an_unreadable_definition_is_named_and_the_rest_compared(pair: Path, tex
 
 
 def test_a_message_that_is_too_large_does_not_hide_the_changes_of_others(tmp_path: Path) -> None:
-    def text(kind: str) -> bytes:
-        inner = [
-            {"name": f"S{n}", "versions": "0+", "fields": [field("A", f"S{n + 1}"), field("B", f"S{n + 1}")]}
-            for n in range(40)
-        ]
-        inner.append({"name": "S40", "versions": "0+", "fields": [field("A", kind)]})
-        return definition(field("Root", "S0"), name="YRequest", apiKey=8, commonStructs=inner)
-
     def files(kind: str) -> dict[str, bytes]:
-        return {"XRequest.json": definition(field("A", kind)), "YRequest.json": text(kind)}
+        return {
+            "XRequest.json": definition(field("A", kind)),
+            "YRequest.json": expanding(kind, name="YRequest", apiKey=8),
+        }
 
     sides(tmp_path, files("int32"), files("int64"))
     result = diff("old", "new", "--output-format", "concise", cwd=tmp_path)

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import ROOT
 from kiplint import kip
-from tools import Ran, definition, field, kiplint
+from tools import Ran, definition, expanding, field, kiplint
 
 REQUEST = definition(field("Name", "string"), listeners=["broker"]).decode()
 RESPONSE = definition(field("ErrorCode", "int16"), name="XResponse", type="response").decode()
@@ -106,6 +106,17 @@ def test_a_slip_in_the_json_is_a_finding(place: Path) -> None:
     assert code == 1
     assert [row["name"] for row in result["kips"][0]["definitions"]] == ["XRequest", "XResponse"]
     assert {row["rule"] for row in result["findings"]} == {"syntax/invalid-json"}
+
+
+def test_a_message_that_cannot_be_compared_does_not_hide_the_changes_of_others(place: Path) -> None:
+    (place / "base/YRequest.json").write_bytes(expanding(name="YRequest", apiKey=8))
+    (place / "kip.md").write_text(
+        f"```json\n{expanding('int64', name='YRequest', apiKey=8).decode()}\n```\n"
+        f"```json\n{REQUEST.replace('string', 'int64')}\n```\n"
+    )
+    code, result = document("kip.md", "--base", "base")
+    changes = [(change["message_name"], change["rule"]) for change in result["kips"][0]["changes"]]
+    assert (code, changes) == (2, [("YRequest", "compat/not-compared"), ("XRequest", "compat/layout-changed")])
 
 
 def test_standard_input_and_several_files(place: Path) -> None:

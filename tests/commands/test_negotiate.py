@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from kiplint.compat.negotiation import Negotiation
-from tools import Ran, kiplint
+from sources.support import write
+from tools import Ran, definition, expanding, field, kiplint
 
 # The command
 
@@ -70,6 +71,38 @@ def test_a_set_without_rpcs(tmp_path: Path) -> None:
     result = kiplint("negotiate", ".", ".", cwd=tmp_path)
     assert (result.code, result.out) == (2, "")
     assert "has no RPC: name the directory with the requests and responses" in result.err
+
+
+def test_a_message_that_cannot_be_compared_does_not_take_the_report_of_others(tmp_path: Path) -> None:
+    def files(kind: str) -> dict[str, bytes]:
+        responses = {
+            f"{name}Response.json": definition(field(), name=f"{name}Response", type="response", apiKey=key)
+            for key, name in ((8, "Y"), (1, "X"))
+        }
+        return {
+            "YRequest.json": expanding(kind, name="YRequest", apiKey=8),
+            "XRequest.json": definition(field(), name="XRequest", apiKey=1),
+            **responses,
+        }
+
+    for side, kind in (("client", "int32"), ("same", "int32"), ("other", "int64")):
+        write(tmp_path / side, files(kind))
+    result = kiplint("negotiate", "client", "same", "other", cwd=tmp_path)
+    problem = (
+        "it cannot be compared with other: client/YRequest.json has more than 100,000 fields, with structs expanded"
+    )
+    assert (result.code, result.err) == (2, "")
+    assert result.out.splitlines()[:2] == [
+        "client clients work in part with same and other brokers: 1 of 2 RPCs that both use.",
+        f"  Y: {problem}",
+    ]
+    result = kiplint("negotiate", "client", "same", "other", "--output-format", "json", cwd=tmp_path)
+    negotiation = msgspec.json.decode(result.out, type=Negotiation)
+    assert [(row.name, row.status, row.usable, row.chosen) for row in negotiation.rpcs] == [
+        ("X", "agreed", "0-5", 5),
+        ("Y", "not-compared", "none", None),
+    ]
+    assert [agreement.status for agreement in negotiation.rpcs[1].brokers] == ["agreed", "not-compared"]
 
 
 # Saved output of kafka-broker-api-versions.sh

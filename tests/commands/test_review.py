@@ -16,7 +16,7 @@ from kiplint.compat.base import Base, find_base
 from kiplint.engine.errors import UsageError
 from kiplint.sources.schema_files import SourceError
 from sources.support import git, make_repository, write
-from tools import definition, field, kiplint
+from tools import definition, expanding, field, kiplint
 
 NOTE = b"// Version 1 is like version 0.\n"
 
@@ -91,6 +91,19 @@ def test_what_a_change_brings_and_breaks(
     assert [(entry.rule, entry.breaks) for entry in result.findings] == expected
     assert [change.rule for change in result.additions] == additions
     assert (result.older, result.status) == (1, "findings" if expected else "ok")
+
+
+def test_a_message_that_cannot_be_compared_does_not_hide_the_changes_of_others(checkout: Path) -> None:
+    large: dict[str, Any] = {"name": "LargeRequest", "apiKey": 8}
+    commit(checkout, {"schemas/LargeRequest.json": expanding(**large)})
+    result = kiplint("review", "--base", "HEAD", "--output-format", "concise", cwd=checkout)
+    assert result.code == 0
+    write(checkout, things(OLD, SIZE) | {"schemas/LargeRequest.json": expanding("int64", **large)})
+    result = kiplint("review", "--base", "HEAD", "--output-format", "concise", cwd=checkout)
+    assert (result.code, [line.split(" ")[2] for line in result.out.splitlines()]) == (
+        2,
+        ["compat/not-compared", "compat/layout-changed"],
+    )
 
 
 def test_a_moved_file_is_moved(checkout: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from kiplint.commands.schema import schema
 from sources.support import write
-from tools import Ran, definition, field, kiplint
+from tools import Ran, definition, expanding, field, kiplint
 
 TOPIC = [field("Id", "uuid"), field("Box", "Box", "1+", fields=[field("Rack", "bytes")])]
 RESPONSE = definition(
@@ -162,3 +162,12 @@ def test_a_message_of_several_sets(tmp_path: Path) -> None:
     problem = "error: several sets of . have X: clients, tests; name one of them\n"
     assert show("X", cwd=tmp_path) == (2, "", problem)
     assert show("XResponse", "clients", cwd=tmp_path) == (0, DRAWINGS, "")
+
+
+def test_a_message_that_cannot_be_shown_does_not_take_the_other(tmp_path: Path) -> None:
+    write(tmp_path, {"XRequest.json": expanding(), "XResponse.json": RESPONSE})
+    problem = "XRequest cannot be shown: XRequest.json has more than 100,000 fields, with structs expanded"
+    result = show("X", ".", cwd=tmp_path)
+    assert (result.code, result.out, result.err) == (2, DRAWINGS, f"warning: {problem}\n")
+    result = show("XRequest", ".", cwd=tmp_path)
+    assert (result.code, result.out, result.err) == (2, "", f"error: {problem}\n")

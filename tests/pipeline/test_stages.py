@@ -9,11 +9,16 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JNetworkError
 
+from kiplint.compat.sides import broker_side, client_side
+from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline import stages
+from kiplint.pipeline.changes import compare_pair
 from kiplint.pipeline.history import Line
+from kiplint.pipeline.matrix import negotiate_cells
 from kiplint.pipeline.rules import Rules
 from kiplint.pipeline.stages import run_stages
+from tools import definition, expanding, field
 
 
 class NoRows:
@@ -55,3 +60,22 @@ def test_a_jvm_that_is_killed(error: Exception, tmp_path: Path, monkeypatch: pyt
     lake: Any = SimpleNamespace(path=tmp_path, lines=[], tables={})
     with pytest.raises(UsageError, match="^stage revisions fails: Spark's process has ended; it may need more memory"):
         run_stages(lake, [Line("kafka", "main", "/r", "new")], {}, Rules("", b""), print)
+
+
+def test_a_message_that_cannot_be_compared_does_not_take_the_rows_of_others() -> None:
+    """Its change is a problem of the pair of trees, and its cell of the matrix says so."""
+
+    def tree(name: str, kind: str) -> Tree:
+        texts = [expanding(kind, name="YRequest", apiKey=8), definition(field("A", kind), name="XRequest", apiKey=1)]
+        texts += [definition(name=f"{rpc}Response", type="response", apiKey=key) for rpc, key in (("X", 1), ("Y", 8))]
+        return make_tree(name, [("", [(f"{number}.json", text) for number, text in enumerate(texts)])])
+
+    base, head = tree("base", "int32"), tree("head", "int64")
+    rows = compare_pair(base, head, Rules.of())
+    failure = "0.json: YRequest cannot be compared: 0.json has more than 100,000 fields, with structs expanded"
+    assert [(row.get("message_name"), row.get("problem")) for row in rows] == [(None, failure), ("XRequest", None)]
+    cells = negotiate_cells(client_side("", base.main), broker_side("", head.main), {})
+    assert [(cell["name"], cell["status"], cell["lowest"]) for cell in cells] == [
+        ("X", "layout-differs", None),
+        ("Y", "not-compared", None),
+    ]

@@ -154,7 +154,8 @@ def negotiate(
     negotiation = agree(_client(client_side), broker_sets, unstable=unstable, mode=mode)
     status: Status = "findings" if negotiation.in_trouble else "ok"
     unparsable = unparsable_files(*trees)
-    if unparsable or warnings:
+    is_complete = all(not agreement.problem for row in negotiation.rpcs for agreement in row.brokers)
+    if unparsable or warnings or not is_complete:
         status = "error"
     return NegotiationResult(document=negotiation, status=status, unparsable=unparsable, notes=(*notes, *warnings))
 

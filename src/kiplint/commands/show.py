@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from kiplint.cli.options import FormOption, RepositoryOption
 from kiplint.cli.output import present
 from kiplint.codec.values import default_of, uuid_text
-from kiplint.compat.tree import Tree, load_or_newest, require_limits, unparsable_files
+from kiplint.compat.tree import Tree, failure_reason, load_or_newest, require_limits, unparsable_files
 from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.model import layout as wire
@@ -175,16 +175,28 @@ def show(message: str, source: StrPath | None = None, *, repository: StrPath | N
     """The layouts of a message, or of the request and response of an RPC, by `NAME` or `NAME@VERSION`.
 
     Without a set it is looked up in the working directory or, if that has no definitions, in the newest built-in
-    release. Raises UsageError where no set or more than one has the message, for a version that it does not have, and
-    for layouts with too many fields; and SourceError for what cannot be opened.
+    release. What is wrong in one message of an RPC does not take the other. Raises UsageError where no set or more than
+    one has the message, for a version that it does not have, and if nothing can be shown; and SourceError for what
+    cannot be opened.
     """
     name, at_sign, version = message.partition("@")
     tree, notes = load_or_newest(source, open_repository(repository))
     objects: list[MessageObject] = []
+    failures: list[str] = []
     for shown_message in _find(tree, name):
         shown_versions = _requested_versions(version, shown_message) if at_sign else shown_message.valid
-        objects.append(_message(shown_message, shown_versions, compares=bool(at_sign)))
-    return ShowResult(messages=objects, unparsable=unparsable_files(tree), notes=notes)
+        try:
+            objects.append(_message(shown_message, shown_versions, compares=bool(at_sign)))
+        except Exception as error:
+            failures.append(f"{shown_message.name} cannot be shown: {failure_reason(error)}")
+    if not objects:
+        raise UsageError("; ".join(failures))
+    return ShowResult(
+        messages=objects,
+        status="error" if failures else "ok",
+        unparsable=unparsable_files(tree),
+        notes=(*notes, *(f"warning: {failure}" for failure in failures)),
+    )
 
 
 def _find(tree: Tree, name: str) -> list[Message]:

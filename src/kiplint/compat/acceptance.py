@@ -63,34 +63,35 @@ def accept_changes(
     ids_of_entry = rule_ids_by_selector({entry.rule for entry in entries}, rules.all_rules)
     locator_of = cache(lambda file: Locator(decode_text(head_sources.get(file, b""))))
     comments = list(_comments(base_sources, head_sources, rules))
-    comments_by_place: defaultdict[tuple[str, Target], list[_Comment]] = defaultdict(list)
+    comments_by_place: defaultdict[_Place, list[_Comment]] = defaultdict(list)
+    reasons_by_place: dict[_Place, str] = {}
     for comment in comments:
-        comments_by_place[comment.file, comment.suppression.target].append(comment)
+        for rule_id in comment.rule_ids:
+            place = comment.file, comment.suppression.target, rule_id
+            comments_by_place[place].append(comment)
+            if not comment.is_in_base:
+                reasons_by_place.setdefault(place, comment.suppression.reason)
     open_changes: list[tuple[Change, ChangeFinding]] = []
     accepted_changes: list[ChangeFinding] = []
-    used_comments: set[_Comment] = set()
+    used_places: set[_Place] = set()
     used_entries: set[Acceptance] = set()
     for change, finding in changes:
         lines = {None, finding.line}
         if change.base_field and not change.head_field:  # it has no line of its own any more
             lines.add(locator_of(finding.path).span("/name")[0])
-        comments_here = [
-            comment
-            for line in lines
-            for comment in comments_by_place.get((finding.path, line), ())
-            if finding.rule in comment.rule_ids
-        ]
+        places = [(finding.path, line, finding.rule) for line in lines]
         entries_for_it = [
             entry for entry in entries if finding.rule in ids_of_entry[entry.rule] and _names(entry, finding)
         ]
-        used_comments.update(comments_here)
+        used_places.update(places)
         used_entries.update(entries_for_it)
-        reasons = [comment.suppression.reason for comment in comments_here if not comment.is_in_base]
+        reasons = [reasons_by_place[place] for place in places if place in reasons_by_place]
         reasons += [entry.reason for entry in entries_for_it]
         if reasons:
             accepted_changes.append(replace(finding, accepted=printable(reasons[0])))
         else:
             open_changes.append((change, finding))
+    used_comments = {comment for place in used_places for comment in comments_by_place[place]}
     useless_comments = [comment for comment in comments if comment.is_in_base is (comment in used_comments)]
     return AcceptedChanges(
         open=open_changes,
@@ -102,6 +103,8 @@ def accept_changes(
     )
 
 
+_Place = tuple[str, Target, str]
+"""Where a comment counts: a file, a line of it or None for all, and the id of a rule."""
 _Key = tuple[str, tuple[str, ...], str]
 
 
@@ -210,17 +213,16 @@ def added_suppressions(base: Tree, head: Tree, accepted: Iterable[ChangeFinding]
         if not any(added.values()):
             continue
         inputs = [SchemaFile(file, _without(data, added.get(file, ()))) for file, data in data_by_file.items()]
-        findings = [*check_set(inputs, rules, directory=directory).findings, *accepted]
+        counts: defaultdict[tuple[str, Target], Counter[str]] = defaultdict(Counter)  # of findings by rule
+        for finding in (*check_set(inputs, rules, directory=directory).findings, *accepted):
+            for target in (None, finding.line):
+                counts[finding.path, target][finding.rule] += 1
         for file, suppressions in added.items():
             locator = Locator(decode_text(data_by_file[file]))
             for item in suppressions:
                 ids = _rule_ids(item, rules)
-                hidden = Counter(
-                    finding.rule
-                    for finding in findings
-                    if finding.path == file and finding.rule in ids and item.target in (None, finding.line)
-                )
-                names = [f"{rule} ({count})" if count > 1 else rule for rule, count in sorted(hidden.items())]
+                hidden = [(rule, count) for rule, count in counts[file, item.target].items() if rule in ids]
+                names = [f"{rule} ({count})" if count > 1 else rule for rule, count in sorted(hidden)]
                 selectors, effect = ", ".join(item.selectors), ", ".join(names) or "nothing"
                 text = f"the change ignores {selectors} here, which hides {effect}; the reason: {item.reason}"
                 location = Location(file, characters=(item.start, item.end))
@@ -240,9 +242,13 @@ def added_entries(base: Configuration, head: Configuration, accepted: Sequence[C
 
 
 def _without(data: bytes, suppressions: Iterable[Suppression]) -> bytes:
-    """A definition with blanks in the place of comments, so that all other lines stay where they are."""
+    """A definition with blanks in the place of comments, so that all other lines stay where they are.
+
+    The `suppressions` are in the order of the text.
+    """
     text = decode_text(data)
+    parts, position = [], 0
     for suppression in suppressions:
-        blanks = " " * (suppression.end - suppression.start)
-        text = f"{text[: suppression.start]}{blanks}{text[suppression.end :]}"
-    return text.encode()
+        parts += [text[position : suppression.start], " " * (suppression.end - suppression.start)]
+        position = suppression.end
+    return "".join([*parts, text[position:]]).encode()

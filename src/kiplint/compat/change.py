@@ -80,8 +80,9 @@ def _declaration(change: Change, side: int) -> dict[str, str]:
     if version not in field.versions:  # it ended
         return texts
     is_flexible = version in field.message.flexible
-    if field.tag is not None and is_flexible and version in field.tagged:
-        texts |= {"tag": str(field.tag), "taggedVersions": str(field.tagged)}
+    if version in field.tagged:
+        if field.tag is not None and is_flexible:
+            texts |= {"tag": str(field.tag), "taggedVersions": str(field.tagged)}
     else:
         following_fields = islice(field.owner.fields, field.position + 1, None)
         valid_fields = (following for following in following_fields if version in following.versions)
@@ -514,10 +515,10 @@ def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = 
     A tag section without tags is omitted, unless `empty_tags` is set: then that of the outermost struct is shown. Of
     a layout with more than `MOST_SHOWN` lines only the field `near` is shown.
     """
-    first_lines = list(islice(lines(body), MOST_SHOWN + 1))
-    if len(first_lines) > MOST_SHOWN:
-        shown_fields = [f"{_description(slot)}, ..." for slot in body.all_slots if slot.field is near]
-        return ", ".join(["...", *shown_fields])
+    own_count = len(body.slots) + len(body.tags or ())
+    if own_count > MOST_SHOWN or len(list(islice(lines(body), MOST_SHOWN + 1))) > MOST_SHOWN:
+        near_slot = body.slots_by_field.get(near) if near else None
+        return f"..., {_description(near_slot)}, ..." if near_slot else "..."
     parts = [_description(slot) for slot in body.slots]
     if body.tags or (empty_tags and body.tags is not None):
         tags = [f"{slot.field.tag}: {_description(slot)}" for slot in body.tags]

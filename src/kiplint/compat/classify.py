@@ -76,14 +76,15 @@ def classify(
             change = cast("Change", violation.element)
             locator_of = head_locator if change.messages[1] else base_locator
             finding = change.finding(violation, locator_of)
-            if prove and finding.breaks in GRAVE:
-                size, _ = unfolded_size(change.message, MOST_PROVEN)
-                unfolded_fields[id(change.message)] += size
-                if unfolded_fields[id(change.message)] <= MOST_PROVEN:
-                    try:
-                        finding = replace(finding, proof=_prove(change))
-                    except Exception as error:
-                        failures[id(change.message)] = not_compared(change.messages, error)
+            is_proven = prove and finding.breaks in GRAVE and unfolded_fields[id(change.message)] <= MOST_PROVEN
+            if is_proven:
+                sizes = [unfolded_size(message, MOST_PROVEN)[0] for message in change.messages if message]
+                unfolded_fields[id(change.message)] += max(sizes)
+            if is_proven and unfolded_fields[id(change.message)] <= MOST_PROVEN:
+                try:
+                    finding = replace(finding, proof=_prove(change))
+                except Exception as error:
+                    failures[id(change.message)] = not_compared(change.messages, error)
             findings.append((change, finding))
 
     find(reported_changes)

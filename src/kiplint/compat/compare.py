@@ -12,14 +12,12 @@ from kiplint.compat.change import Both, Change, Kind, MessagePair, Status
 from kiplint.compat.fields import ContainerPair, container_pairs, version_changes
 from kiplint.compat.new_versions import comment_change, later_changes
 from kiplint.compat.released import Releases, VersionStatuses
-from kiplint.compat.tree import TooLargeError, Tree, pair_sets, require_limits
-from kiplint.engine.errors import UsageError, internal_error
+from kiplint.compat.tree import Tree, failure_reason, pair_sets, require_limits
 from kiplint.model.fields import Field
 from kiplint.model.layout import layout, tokens
 from kiplint.model.message import Message
 from kiplint.model.notes import sentences_on
 from kiplint.model.schemas import are_related, partner
-from kiplint.sources.schema_files import SourceError
 from kiplint.versions import NONE, VersionRange
 
 
@@ -65,19 +63,9 @@ def compare_trees(
 
 
 def not_compared(messages: MessagePair, error: Exception) -> Change:
-    """The change of a message whose comparison or proof ended in an error, which takes nothing from the other messages.
-
-    An error of no message, such as one of git while a release is read, is raised. So is one that no limit explains,
-    with KIPLINT_DEBUG set.
-    """
-    if isinstance(error, TooLargeError):
-        reason = error.reason
-    elif isinstance(error, (UsageError, SourceError, OSError, MemoryError)):
-        raise error
-    else:
-        reason = internal_error(error)
+    """The change of a message whose comparison or proof ended in an error. Raises what `failure_reason` raises."""
     versions = next((message.valid for message in reversed(messages) if message), NONE)
-    return Change(Kind.NOT_COMPARED, messages, versions, now=reason)
+    return Change(Kind.NOT_COMPARED, messages, versions, now=failure_reason(error))
 
 
 def _message_pairs(base: Tree, head: Tree) -> Iterator[MessagePair]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -131,17 +132,20 @@ def _fields_by_signature(
     fields in the first of the `versions` that has the field.
     """
     fields: dict[tuple[object, ...], Field] = {}
-    untagged_counts: Counter[VersionRange] = Counter()  # of the fields before, by their versions
+    lowest_versions: list[int] = []  # of the intervals of the untagged fields before, in order
+    highest_versions: list[int] = []
     for field in container.fields:
         if id(field) in ids:
             position = None
             if field.tag is None:
                 first_version = (field.versions & versions).lowest
-                position = sum(count for others, count in untagged_counts.items() if first_version in others)
+                position = bisect_right(lowest_versions, first_version) - bisect_left(highest_versions, first_version)
             type_name = "" if field.is_struct else field.element_type
             fields.setdefault((field.tag, field.versions, field.is_array, type_name, position), field)
         if field.tag is None:
-            untagged_counts[field.versions] += 1
+            for lowest, highest in field.versions.intervals:
+                insort(lowest_versions, lowest)
+                insort(highest_versions, highest)
     return fields
 
 

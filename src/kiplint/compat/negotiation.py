@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from kiplint.compat.roles import PRODUCE_LOWEST, TELEMETRY, TITLES, Mode
 from kiplint.compat.sides import SOFTWARE, Offer, Side, broker_side, client_side, table_side
+from kiplint.compat.tree import failure_reason
 from kiplint.compat.version_tables import VersionTable
 from kiplint.model.headers import HEADER_WITH_ID, header_of
 from kiplint.model.rpcs import API_VERSIONS, SASL_HANDSHAKE
@@ -26,6 +27,7 @@ NamedSet = tuple[str, SchemaSet]
 Outcome = Literal[
     "agreed",
     "no-connection",
+    "not-compared",
     "no-common-version",
     "layout-differs",
     "header-differs",
@@ -37,7 +39,8 @@ Outcome = Literal[
     "not-offered",
 ]
 TROUBLE: tuple[Outcome, ...] = (
-    "no-connection", "no-common-version", "layout-differs", "header-differs", "refused", "fixed-version",
+    "no-connection", "not-compared", "no-common-version", "layout-differs", "header-differs", "refused",
+    "fixed-version",
 )  # fmt: skip
 """The statuses of an RPC that both sides have and a client cannot use, the worst first."""
 
@@ -91,6 +94,7 @@ class Agreement(msgspec.Struct, frozen=True):
     status: Outcome = "agreed"
     deprecated: Annotated[bool, Meta(description="Whether a side deprecates `chosen`.")] = False
     differing: Annotated[str, Meta(description="The versions that the two encode differently; empty for none.")] = ""
+    problem: Annotated[str, Meta(description="Why the two cannot be compared; empty if they can.")] = ""
 
 
 class RpcRow(msgspec.Struct, frozen=True):
@@ -151,8 +155,7 @@ def negotiate(
     """Negotiate every RPC between a client and its brokers, each a name and a schema set.
 
     A client that is a table of versions has the layouts of each broker. With `unstable` client and brokers use
-    unstable versions. The brokers run in the `mode`, by default the usual one of their release. Raises TooLargeError
-    for a message above the limits.
+    unstable versions. The brokers run in the `mode`, by default the usual one of their release.
     """
     if isinstance(client, VersionTable):
         clients = [table_side(client, schemas) for _, schemas in brokers]
@@ -264,7 +267,10 @@ def agree(api_key: int, client: Side, broker: Side, opening: Exchange) -> Agreem
     if not common or version is None:
         return Agreement(broker.name, offered, status="no-common-version")
 
-    same_bytes = ours.versions_with_same_bytes(theirs)
+    try:
+        same_bytes = ours.versions_with_same_bytes(theirs)
+    except Exception as error:
+        return Agreement(broker.name, offered, status="not-compared", problem=failure_reason(error))
     differing = str(common - same_bytes) if common - same_bytes else ""
     status: Outcome = "agreed"
     if version not in same_bytes:  # a client chooses by number, and both sides would misread each other
@@ -300,9 +306,11 @@ def _rpc_row(api_key: int, clients: Sequence[Side], brokers: Sequence[Side], exc
     usable: VersionRange | None = None  # None where a side lacks the RPC, empty where no version works with all
     if ours and all(agreement.versions is not None for agreement in agreements):
         usable = ours.versions
-        for client, broker, opening in connections:
-            same_bytes = client.offers[api_key].versions_with_same_bytes(broker.rpcs[api_key])
-            usable = NONE if opening.is_closed else usable & same_bytes
+        for (client, broker, _), agreement in zip(connections, agreements, strict=True):
+            if agreement.status in ("no-connection", "not-compared"):
+                usable = NONE
+            else:
+                usable &= client.offers[api_key].versions_with_same_bytes(broker.rpcs[api_key])
     chosen: int | None = None
     if usable and api_key == API_VERSIONS:  # each connection uses the version of its exchange: the lowest of them
         chosen = min((agreement.chosen for agreement in agreements if agreement.chosen is not None), default=None)
@@ -332,11 +340,11 @@ def _rpc_row(api_key: int, clients: Sequence[Side], brokers: Sequence[Side], exc
 def _status_with_all(agreements: Sequence[Agreement], usable: VersionRange | None) -> Outcome:
     """The status of an RPC with all brokers together: the worst of theirs, or that no version is usable with all.
 
-    `usable` is None where a side lacks the RPC. That layouts differ, or that a broker closes the connection, counts
-    even where no version is usable.
+    `usable` is None where a side lacks the RPC. That layouts differ or cannot be compared, or that a broker closes
+    the connection, counts even where no version is usable.
     """
     statuses = {agreement.status for agreement in agreements}
-    if usable is not None and not usable and statuses.isdisjoint({"layout-differs", "no-connection"}):
+    if usable is not None and not usable and statuses.isdisjoint({"layout-differs", "no-connection", "not-compared"}):
         return "no-common-version"
     for status in (*TROUBLE, "unstable", "broker-only"):
         if status in statuses:
@@ -374,6 +382,8 @@ def _notes(
 def _broker_notes(status: Outcome, ours: Offer, theirs: Offer, broker: Side, agreement: Agreement) -> Iterator[str]:
     """The notes on one broker that has an RPC; `status` is that with all brokers."""
     name, version = _title(broker.name), agreement.chosen
+    if agreement.problem:
+        yield f"it cannot be compared with {name}: {agreement.problem}"
     if agreement.differing:
         yield _differing_bytes(ours, theirs, agreement)
     if agreement.versions is None:

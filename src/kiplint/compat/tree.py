@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from kiplint.engine.config import StrPath
-from kiplint.engine.errors import UsageError
+from kiplint.engine.errors import UsageError, internal_error
 from kiplint.limits import Limit
 from kiplint.model.definition import Definition
 from kiplint.model.layout import exceeded_limit
@@ -18,7 +18,7 @@ from kiplint.model.schemas import SchemaSet
 from kiplint.sources.built_in import built_in, release_tree, title
 from kiplint.sources.open import open_sets
 from kiplint.sources.repository import HERE, Repository, RevisionPath
-from kiplint.sources.schema_files import NothingThereError
+from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.show import printable
 
 
@@ -36,6 +36,19 @@ def require_limits(*messages: Message) -> None:
     for message in messages:
         if limit := exceeded_limit(message):
             raise TooLargeError(message.file, limit)
+
+
+def failure_reason(error: Exception) -> str:
+    """Why one message cannot be compared or shown, which takes nothing from the other messages.
+
+    An error of no message, such as one of git while a release is read, is raised. So is one that no limit explains,
+    with KIPLINT_DEBUG set.
+    """
+    if isinstance(error, TooLargeError):
+        return error.reason
+    if isinstance(error, (UsageError, SourceError, OSError, MemoryError)):
+        raise error
+    return internal_error(error)
 
 
 class Tree(NamedTuple):

@@ -7,7 +7,7 @@ are never enumerated.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -42,7 +42,7 @@ class Slot(msgspec.Struct, frozen=True):
     """The layout of the struct; None for a primitive."""
 
 
-class Layout(msgspec.Struct, frozen=True):
+class Layout(msgspec.Struct, frozen=True, dict=True):
     """The fields of a message or struct in one version."""
 
     slots: tuple[Slot, ...]
@@ -54,6 +54,11 @@ class Layout(msgspec.Struct, frozen=True):
     def all_slots(self) -> tuple[Slot, ...]:
         """The fields, then the tagged fields."""
         return (*self.slots, *(self.tags or ()))
+
+    @cached_property
+    def slots_by_field(self) -> Mapping[Field, Slot]:
+        """`all_slots` by their fields."""
+        return {slot.field: slot for slot in self.all_slots}
 
 
 def ranges_of(container: Container) -> Iterator[VersionRange]:

@@ -86,7 +86,8 @@ def _content(offer: Offer | None) -> tuple[Hashable, ...] | None:
 def _cell(key: int, client: Side, broker: Side, opening: Exchange) -> Row:
     agreement = agree(key, client, broker, opening)
     ours, theirs = client.offers.get(key), broker.rpcs.get(key)
-    common = ours.versions_with_same_bytes(theirs) if ours and theirs and agreement.versions else NONE
+    is_compared = agreement.versions and not agreement.problem
+    common = ours.versions_with_same_bytes(theirs) if ours and theirs and is_compared else NONE
     between_nodes = client.is_between_nodes(key) or broker.is_between_nodes(key)
     return {
         "api_key": key,
