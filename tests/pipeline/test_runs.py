@@ -6,12 +6,12 @@ import os
 import shutil
 import subprocess
 from concurrent.futures import Executor, Future
-from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.growth import git
 from benchmarks.sample import WHO, sources_of
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
@@ -21,7 +21,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.pipeline import stages
 from kiplint.pipeline.answers import Answers
 from kiplint.pipeline.directory import locked, read_settings
-from kiplint.pipeline.history import Line
+from kiplint.pipeline.history import Line, read_source
 from kiplint.pipeline.ingest import ingest
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.run import read_sources, run, write_sources
@@ -100,7 +100,7 @@ def test_a_run_that_is_killed_is_continued(
 ) -> None:
     """Tables that are deleted are made again, and each run continues the one before.
 
-    Folders that no commit names stay for a week: they could be those of a run on another machine.
+    Files that no commit names stay for a week: they could be those of a run on another machine.
     """
     for name in dict(KILLS):
         shutil.rmtree(copy / name)
@@ -112,18 +112,18 @@ def test_a_run_that_is_killed_is_continued(
     run_lake(copy)
     assert content(copy) == whole
     assert len(uncommitted_folders(copy)) == len(KILLS) - sum(is_committed for _, is_committed in KILLS)
-    mine = copy / "files" / "run-2024"
-    mine.mkdir()
-    for folder in (*uncommitted_folders(copy), *copy.glob("*/run-*")):
-        os.utime(folder, (0, 0))
-    Lake(copy, spark).compact(read_settings(copy).runs)
-    assert uncommitted_folders(copy) == [mine]
+    for file in copy.glob("*/run-*/**/*"):
+        os.utime(file, (0, 0))
+    Lake(copy, spark).compact()
+    assert uncommitted_folders(copy) == set()
     assert content(copy) == whole
 
 
-def uncommitted_folders(lake: Path) -> list[Path]:
+def uncommitted_folders(lake: Path) -> set[str]:
+    """The folders of runs that have files, but that no log names."""
     logs = "".join(file.read_text() for file in lake.glob("*/_delta_log/*.json"))
-    return [folder for folder in lake.glob("*/run-*") if folder.name not in logs]
+    folders = {file.relative_to(lake).parts[1] for file in lake.glob("*/run-*/**/*.parquet")}
+    return {folder for folder in folders if folder not in logs}
 
 
 def kill_at(name: str, patch: pytest.MonkeyPatch, *, is_committed: bool) -> None:
@@ -229,18 +229,33 @@ def raise_killed(*_: Any) -> None:
 
 
 def test_a_lake_keeps_its_configuration(copy: Path, tmp_path: Path) -> None:
-    """Another one is named by the option, and that is said."""
+    """Another one is named by the option, and that is said. A run that was killed is continued with either."""
     config = tmp_path / "kiplint.toml"
     config.write_text('select = ["tags"]\n')
-    for option, note in ((str(config), str(config)), ("", str(config)), ("none", "")):
-        notes: list[str] = []
-        with suppress(SessionError):
+    notes: list[str] = []
+    for option, name in ((str(config), str(config)), ("", str(config)), ("none", "")):
+        with pytest.raises(SessionError):
             run(copy, no_session, print, config=option, note=notes.append)
-        assert read_settings(copy).config == note
-        assert notes == ([f"kiplint or the rules have changed; all is checked again with {config}"] if note else [])
+        assert read_settings(copy).config == name
+    assert notes == [f"kiplint or the rules have changed; all is checked again with {config}"]
     config.unlink()
     with pytest.raises(UsageError, match="kiplint.toml"):
         run(copy, no_session, print, config=str(config))
+
+
+def test_a_run_that_was_killed_is_continued_where_the_branch_is_back(copy: Path, history: Path, tmp_path: Path) -> None:
+    """Its tables may have rows of the commit that the branch no longer has."""
+    repository = tmp_path / "sample"
+    shutil.copytree(history, repository)
+    sources = [f"sample={repository}#main", f"sample={repository}#tags", f"fork={repository}#fork"]
+    places = {line.key: line.location for line in map(read_source, sources)}
+    write_sources(copy, [line._replace(location=places[line.key]) for line in read_sources(copy).values()])
+    assert run(copy, no_session, print) == {}
+    main = git(repository, "rev-parse", "main")
+    for target in (f"{main}~1", main):
+        git(repository, "update-ref", "refs/heads/main", target)
+        with pytest.raises(SessionError):
+            run(copy, no_session, print)
 
 
 def test_a_mistake_is_told_before_spark_starts(history: Path, copy: Path) -> None:

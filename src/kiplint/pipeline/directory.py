@@ -26,13 +26,11 @@ _UNSUPPORTED: Final = re.compile(r"[][^|\\]|%[0-9A-Fa-f]{2}")
 class Settings(NamedTuple):
     """What a lake knows besides its tables.
 
-    `config` is the path of the configuration, empty for the default rules. `runs` begin the names of the folders in
-    which runs have written files. `lines` are rows of the table `sources`.
+    `config` is the path of the configuration, empty for the default rules. `lines` are rows of the table `sources`.
     """
 
     format: int
     config: str = ""
-    runs: Sequence[str] = ()
     lines: Sequence[dict[str, Any]] = ()
 
 
@@ -84,7 +82,8 @@ def require_no_links(path: Path) -> None:
 def read_settings(path: Path) -> Settings:
     """The settings of a lake. Raises UsageError for damaged ones, and for a lake of a newer kiplint."""
     try:
-        settings = Settings(**json.loads((path / SETTINGS).read_text("utf-8")))
+        values = json.loads((path / SETTINGS).read_text("utf-8"))
+        settings = Settings(**{name: values[name] for name in values if name in Settings._fields})
     except FileNotFoundError:
         return Settings(1 if has_table(path, "sources") else FORMAT)  # lakes of format 1 have no settings
     except (ValueError, TypeError):

@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
-from time import time
 from typing import Any, Final, cast
 from uuid import uuid4
 
@@ -34,12 +33,11 @@ class Lake:
     """The tables of a lake during a run.
 
     `lines` are the lines of history of all sources, and `upstream` is the source that the others are compared with.
-    The names of the folders in which the run writes files begin with `run`.
     `tables` are the tables that exist, each in the version that the run has opened or committed.
     """
 
-    def __init__(self, path: Path, spark: SparkSession, lines: Sequence[Line] = (), run: str = "run") -> None:
-        self.path, self.spark, self.lines, self.run = path, spark, lines, run
+    def __init__(self, path: Path, spark: SparkSession, lines: Sequence[Line] = ()) -> None:
+        self.path, self.spark, self.lines = path, spark, lines
         self.upstream = next((line.source for line in lines if line.upstream), "")
         self.schemas = {name: cast(StructType, StructType.fromDDL(ddl)) for name, ddl in TABLES.items()}
         self._persisted: list[DataFrame] = []
@@ -94,37 +92,23 @@ class Lake:
         for name in self.tables:
             self._commit_files(name, [], "overwrite", None)
 
-    def compact(self, runs: Collection[str]) -> list[str]:
-        """Merge the small files of tables with many, and remove what no version of the last week has.
+    def compact(self) -> None:
+        """Merge the small files of tables with many, and remove the files that no version of the last week has.
 
-        Of files that no log names, those of a killed run are removed, in folders whose names begin with one of `runs`.
-        Returns the runs that still have files.
+        Files that no log names, of a run that was killed or has not ended, are removed by their age too.
         """
-        runs_with_files = {self.run}
-        for name, table in self.tables.items():
+        for table in self.tables.values():
             if len(table.file_uris()) > MANY_FILES:
                 with suppress(CommitFailedError):  # another run is faster
                     table.optimize.compact()
-            table.vacuum(WEEK, dry_run=False)  # of the files that the log has removed
-            removed_files = table.vacuum(0, dry_run=True, enforce_retention_duration=False)
-            named_folders = {file.split("/")[0] for file in (*self._relative_files(name), *removed_files)}
-            for folder in (self.path / name).iterdir():
-                run = next((run for run in runs if folder.name.startswith(f"{run}-")), None)
-                is_old = time() - folder.lstat().st_mtime > WEEK * 3600
-                if run and is_old and folder.name not in named_folders:
-                    shutil.rmtree(folder)
-                elif run:
-                    runs_with_files.add(run)
-        return sorted(runs_with_files)
+            table.vacuum(WEEK, dry_run=False, full=True)
 
     def _files(self, name: str, predicate: Any = None) -> list[str]:
         """The paths of the files of a table which may have rows that the predicate selects, as delta-rs takes it."""
-        return [str(self.path / name / file) for file in self._relative_files(name, predicate)]
-
-    def _relative_files(self, name: str, predicate: Any = None) -> list[str]:
         table = self.tables[name]
         folder = table.table_uri.removeprefix("file://")
-        return [uri.removeprefix(folder) for uri in table.file_uris(file_pruning_predicate=predicate)]
+        uris = table.file_uris(file_pruning_predicate=predicate)
+        return [str(self.path / name / uri.removeprefix(folder)) for uri in uris]
 
     def _delta_schema(self, name: str) -> Schema:
         return Schema.from_json(self.schemas[name].json())
@@ -134,7 +118,7 @@ class Lake:
 
         The mode `overwrite` replaces all rows of a table, or those of partitions: `[("source", "in", ["kafka"])]`.
         """
-        folder = self.path / name / f"{self.run}-{uuid4().hex}"
+        folder = self.path / name / f"run-{uuid4().hex}"
         partition_columns = PARTITION_COLUMNS.get(name, [])
         rows.select(*self.schemas[name].names).write.partitionBy(*partition_columns).parquet(str(folder))
         actions = _add_actions(folder, partition_columns)

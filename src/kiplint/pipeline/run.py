@@ -1,7 +1,7 @@
 """A run of the pipeline: finds the lines of history with something new, and runs the stages for them.
 
-The table `sources` and the settings are the last that a run writes. After a run that was killed they have the old
-states, so that the next run does the rest.
+The table `sources` and the states in the settings are the last that a run writes. After a run that was killed, the
+lines that it worked on have no state, so that the next run does the rest.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import pyarrow as pa
 from deltalake import write_deltalake
@@ -63,15 +62,18 @@ def run(
             from kiplint.pipeline.lake import Lake  # imports Spark
             from kiplint.pipeline.stages import run_stages
 
-            runs = [*settings.runs, f"run-{uuid4().hex}"]
-            settings = settings._replace(runs=runs, lines=_rows((all_lines | old_lines).values()))
+            # The lake will have rows of these lines that are not of their old state. Were this run killed, and the
+            # branch or the rules as before, the next run would otherwise find nothing new.
+            unfinished_lines = {line.key: line._replace(state="", rules_id="") for line in changed_lines}
+            settings = settings._replace(lines=_rows((all_lines | old_lines | unfinished_lines).values()))
             write_settings(path, settings)
             with session() as spark:
-                lake = Lake(path, spark, list(all_lines.values()), runs[-1])
+                lake = Lake(path, spark, list(all_lines.values()))
                 if settings.format != FORMAT:
                     lake.empty()
                 problems |= run_stages(lake, changed_lines, old_lines, rules, on_stage)
-                settings = settings._replace(format=FORMAT, runs=lake.compact(runs))
+                lake.compact()
+            settings = settings._replace(format=FORMAT)
 
         # The other lines keep the old state, so that the next run reads what this one could not.
         all_lines |= {line.key: line for line in changed_lines if line.key not in problems}
