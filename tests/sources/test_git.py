@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tracemalloc
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -155,6 +156,17 @@ def test_damaged_repository(kafka: Path) -> None:
     assert error("HEAD:", repository=str(kafka)) == (
         f"git cannot read the repository {kafka}: Expected git repo version <= 1, found 99"
     )
+
+
+def test_an_object_with_the_bytes_of_another(kafka: Path) -> None:
+    """Git does not verify what it reads, and what has this id elsewhere is not this."""
+    blob = git(kafka, "rev-parse", f"HEAD:{MESSAGE}/ARequest.json")
+    file = kafka / ".git/objects" / blob[:2] / blob[2:]
+    file.unlink()
+    file.write_bytes(zlib.compress(b"blob 2\0{}"))
+    assert git(kafka, "cat-file", "blob", blob) == "{}"
+    assert open_repository(str(kafka)).find(blob) is None
+    assert f"{blob} is not in it" in error("HEAD:clients")
 
 
 def test_too_much(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from hashlib import sha1, sha256
 from io import BytesIO
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -19,6 +20,8 @@ from kiplint.text.words import did_you_mean
 
 FOLDER, FILE, LINK, SUBMODULE = "040000", "100", "120000", "160000"
 """The modes of tree entries; `FILE` is the prefix of the modes of files."""
+SHA1_DIGITS: Final = 40
+"""The length of an id; one of SHA-256 is longer."""
 
 
 class NoRepositoryError(SourceError):
@@ -171,7 +174,10 @@ class Repository:
         return [TreeEntry(*match.groups()) for match in re.finditer(r"(\d+) \w+ (\w+)\t([^\0]+)\0", text)]
 
     def find_all(self, names: Sequence[str]) -> list[GitObject | None]:
-        """The objects of several names, each as `find` gives it, in one request."""
+        """The objects of several names, each as `find` gives it, in one request.
+
+        An object whose bytes do not belong to its id, which git does not verify, is as good as missing.
+        """
         lines = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
         output = BytesIO(self._run("cat-file", "--batch", limit=GIT_OBJECTS, stdin_bytes=lines))
         answers: list[GitObject | None] = []
@@ -180,10 +186,12 @@ class Repository:
             if header.endswith((b" missing\n", b" ambiguous\n")):
                 answers.append(None)
                 continue
-            object_id, _, size = header.decode().split()
-            start = output.tell()
-            answers.append(GitObject(object_id, output.read(min(int(size), MAX_BYTES_READ))))
-            output.seek(start + int(size) + 1)
+            object_id, object_type, size = header.decode().split()
+            data = output.read(int(size))
+            digest = sha1 if len(object_id) == SHA1_DIGITS else sha256
+            is_intact = digest(f"{object_type} {size}\0".encode() + data).hexdigest() == object_id
+            answers.append(GitObject(object_id, data[:MAX_BYTES_READ]) if is_intact else None)
+            output.seek(1, os.SEEK_CUR)
         return answers
 
     def files(self, limit: Limit = GIT_LISTING, seconds: float = 5.0) -> list[str]:
