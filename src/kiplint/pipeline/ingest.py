@@ -27,12 +27,11 @@ def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str]
     content that was not read, no row is kept but contents.
     """
     history = lake.persist(list_histories(lake, lines))
-    failures = history.where("position IS NULL").select("source", "lineage", "problem").collect()
-    problems = {(row["source"], row["lineage"]): row["problem"] for row in failures}
     count = lake.add("blobs", new_blobs(lake, history, F.array(F.min("location"))))
-    if find_unread(lake, history):
+    problems = find_problems(lake, history)
+    if problems:
         count += lake.add("blobs", new_blobs(lake, history, F.collect_set("location")))
-        problems |= find_unread(lake, history)
+        problems = find_problems(lake, history)
     keys = sorted({line.key for line in lines} - problems.keys())
     if keys:
         history = history.join(F.broadcast(lake.spark.createDataFrame(keys, LINE_SCHEMA)), LINE, "left_semi")
@@ -78,17 +77,17 @@ def new_blobs(lake: Lake, history: DataFrame, locations: Column) -> DataFrame:
     return map_rows(missing_blobs, read_blobs, lake.schemas["blobs"])
 
 
-def find_unread(lake: Lake, history: DataFrame) -> dict[tuple[str, str], str]:
-    """By line: which contents of its files the table `blobs` lacks."""
-    unread = lake.missing(files_of(history), "blobs", "blob").groupBy(*LINE, "location")
-    rows = unread.agg(F.countDistinct("blob").alias("count"), F.min("blob").alias("example")).collect()
-    problem = (
-        "git cannot read {} of {}, such as the blob {}; kiplint fetches nothing, "
-        "so for a clone that was made with --filter run `git fetch --refetch --no-filter`"
-    )
+def find_problems(lake: Lake, history: DataFrame) -> dict[tuple[str, str], str]:
+    """By line: why git cannot list it, or which contents of its files the table `blobs` lacks."""
+    failures = history.where("position IS NULL").select(*LINE, "location", "problem", F.lit(None).alias("blob"))
+    unread = lake.missing(files_of(history), "blobs", "blob").select(*LINE, "location", F.lit(None), "blob")
+    columns = [F.max("problem"), F.countDistinct("blob"), F.min("blob")]
+    rows = failures.union(unread).groupBy(*LINE, "location").agg(*columns).collect()
     return {
-        (row["source"], row["lineage"]): problem.format(plural(row["count"], "file"), row["location"], row["example"])
-        for row in rows
+        (source, lineage): problem
+        or f"git cannot read {plural(count, 'file')} of {location}, such as the blob {example}; kiplint fetches "
+        "nothing, so for a clone that was made with --filter run `git fetch --refetch --no-filter`"
+        for source, lineage, location, problem, count, example in rows
     }
 
 

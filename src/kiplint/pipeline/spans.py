@@ -33,17 +33,13 @@ def spans(lake: Lake, sources: Collection[str]) -> DataFrame:
     steps = lake.persist(revisions.where("NOT old_root <=> root").withColumn("step", step))
     changes = steps.join(lake.read("changes").where("rule IS NOT NULL"), ["old_root", "root"])
     names = last_names(changes)
-    rows = finding_spans(lake, steps, names).unionByName(change_spans(changes, names), allowMissingColumns=True)
-    # A change has no step after it, nor has a finding that the newest revision has.
-    with_begin = join_step(rows, steps, "first_step", "introduced", "inner")
-    with_both_ends = lake.persist(join_step(with_begin, steps, "step_after", "fixed", "left"))
-    endings = find_endings(lake, with_both_ends, changes)
-    with_endings = with_both_ends.join(endings, [*LINE, "key", "first_step"], "left")
+    findings = with_endings(lake, finding_spans(lake, steps, names), steps, changes)
+    rows = findings.unionByName(change_spans(changes, names), allowMissingColumns=True)
     history = revisions.select(*LINE, "position", "commit", "time", "release")
     locations = {line.key: line.location for line in lake.lines}
     schema = StructType([StructField(field.name, field.dataType) for field in lake.schemas["spans"]])
     schema = schema.add("problem", StringType())
-    return map_cogroups(with_endings, history, partial(attribute, locations), schema, "source")
+    return map_cogroups(rows, history, partial(attribute, locations), schema, "source")
 
 
 def span_key(type_column: str, *columns: str) -> Column:
@@ -114,28 +110,30 @@ def finding_spans(lake: Lake, steps: DataFrame, names: DataFrame) -> DataFrame:
 
 
 def change_spans(changes: DataFrame, names: DataFrame) -> DataFrame:
-    """The spans of changes: each begins at the step that makes it (`first_step`), and has no end."""
+    """The spans of changes: each is introduced by the step that makes it, and has no end."""
     return changes.join(names, ["source", "message_name"], "left").select(
         *LINE,
         F.lit("change").alias("what"),
         span_key("message_type", "kind", "versions", "field").alias("key"),
-        F.col("step").alias("first_step"),
         *("rule", "severity", "breaks", "message_name", "field", "path", "message"),
+        *revision_columns("introduced"),
     )
 
 
-def join_step(spans: DataFrame, steps: DataFrame, step_column: str, prefix: str, how: str) -> DataFrame:
-    """Spans with the revision of the step in `step_column`, as `introduced_position` and so on for `introduced`."""
-    columns = [F.col(name).alias(f"{prefix}_{name}") for name in ("position", "commit", "time", "release", "root")]
-    return spans.join(steps.select(*LINE, F.col("step").alias(step_column), *columns), [*LINE, step_column], how)
+def revision_columns(prefix: str) -> list[Column]:
+    """The columns of the revision of a step, as `introduced_position` and so on for the prefix `introduced`."""
+    return [F.col(name).alias(f"{prefix}_{name}") for name in ("position", "commit", "time", "release")]
 
 
-def find_endings(lake: Lake, spans: DataFrame, changes: DataFrame) -> DataFrame:
-    """How the spans of findings `ended`: fixed, suppressed, message removed or version removed.
+def with_endings(lake: Lake, spans: DataFrame, steps: DataFrame, changes: DataFrame) -> DataFrame:
+    """The spans of findings with the revisions that introduced and fixed them, and how they `ended`.
 
-    The first revision without the finding decides that: whether it still has a file with the same path or message,
-    the ignore comments in that file, and the versions that it drops. The key is (source, lineage, key, first_step).
+    The first revision without a finding decides whether it was fixed, suppressed, or removed with its message or
+    version: it may still have a file with the same path or message, the ignore comments in that file may name the rule,
+    and it may drop versions. A finding that the newest revision has is not fixed there, and has not ended.
     """
+    first_steps = steps.select(*LINE, F.col("step").alias("first_step"), *revision_columns("introduced"))
+    steps_after = steps.select(*LINE, F.col("step").alias("step_after"), "root", *revision_columns("fixed"))
     messages = lake.read("messages").select("blob", F.col("message_name").alias("new_message_name"), "ignores")
     new_files = (
         lake.read("sets")
@@ -146,21 +144,26 @@ def find_endings(lake: Lake, spans: DataFrame, changes: DataFrame) -> DataFrame:
     old_ignores = messages.select("blob", F.col("ignores").alias("old_ignores"))
     dropped_versions = (
         changes.where("rule = 'compat/version-dropped'")
-        .select(*LINE, F.col("position").alias("fixed_position"), "message_name", F.lit(True).alias("is_dropped"))
+        .select(*LINE, F.col("step").alias("step_after"), "message_name", F.lit(True).alias("is_dropped"))
         .distinct()
     )
     is_same_file = "path = new_path OR (message_name = new_message_name AND message_name <> '')"
     rows = (
-        spans.where("what = 'finding' AND fixed_root IS NOT NULL")
-        .join(new_files, F.expr(f"fixed_root = new_root AND ({is_same_file})"), "left")
+        spans.join(first_steps, [*LINE, "first_step"])
+        .join(steps_after, [*LINE, "step_after"], "left")
+        .join(new_files, F.expr(f"root = new_root AND ({is_same_file})"), "left")
         .join(old_ignores, "blob", "left")  # of the file that had the finding
-        .join(dropped_versions, [*LINE, "fixed_position", "message_name"], "left")
+        .join(dropped_versions, [*LINE, "step_after", "message_name"], "left")
     )
     is_suppressed = "array_contains(ignores, rule) AND NOT array_contains(coalesce(old_ignores, array()), rule)"
     ended = (
-        F.when(F.max("new_path").isNull(), "message removed")
+        F.when(F.max("fixed_position").isNull(), None)
+        .when(F.max("new_path").isNull(), "message removed")
         .when(F.bool_or("is_dropped"), "version removed")
         .when(F.bool_or(F.expr(is_suppressed)), "suppressed")
         .otherwise("fixed")
     )
-    return rows.groupBy(*LINE, "key", "first_step").agg(ended.alias("ended"))
+    names = [name for name in rows.columns if name not in {*LINE, "key", "first_step", *new_files.columns}]
+    columns = F.any_value(F.struct(*names)).alias("columns")
+    groups = rows.groupBy(*LINE, "key", "first_step").agg(ended.alias("ended"), columns)
+    return groups.select(*LINE, "key", "ended", "columns.*")
