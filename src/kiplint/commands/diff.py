@@ -22,6 +22,7 @@ from kiplint.cli.options import (
     RepositoryOption,
     SelectOption,
     SeverityOption,
+    complete_sets,
     keywords_of,
     make_options,
 )
@@ -53,14 +54,24 @@ def command(
         str,
         typer.Argument(
             metavar="OLD",
+            autocompletion=complete_sets,
             help="The base: a directory, an archive, a release such as 4.1, REV: or REV:path. Its versions count as "
             "released.",
         ),
     ],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The set to compare with it, in the same forms.")],
+    new: Annotated[
+        str,
+        typer.Argument(
+            metavar="NEW", autocompletion=complete_sets, help="The set to compare with it, in the same forms."
+        ),
+    ],
     also: Annotated[
         list[str] | None,
-        typer.Option(metavar="OLDER", help="An older set whose tag numbers must not be reused. Repeatable."),
+        typer.Option(
+            metavar="OLDER",
+            autocompletion=complete_sets,
+            help="An older set whose tag numbers must not be reused. Repeatable.",
+        ),
     ] = None,
     messages: Annotated[
         list[str] | None,

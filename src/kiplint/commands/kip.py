@@ -20,6 +20,7 @@ from kiplint.cli.options import (
     RepositoryOption,
     SelectOption,
     SeverityOption,
+    complete_sets,
     keywords_of,
     make_options,
 )
@@ -66,6 +67,7 @@ def command(
         str | None,
         typer.Option(
             metavar="BASE",
+            autocompletion=complete_sets,
             help="The schema set to compare with: a directory, an archive, a release such as 4.1, REV: or REV:path.",
         ),
     ] = None,

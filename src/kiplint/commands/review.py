@@ -23,6 +23,7 @@ from kiplint.cli.options import (
     ReportFormatOption,
     SelectOption,
     SeverityOption,
+    complete_sets,
     keywords_of,
     make_options,
 )
@@ -82,6 +83,7 @@ BaseOption = Annotated[
     str | None,
     typer.Option(
         metavar="BASE",
+        autocompletion=complete_sets,
         help="The revision to compare with; none for no comparison; hook for what a commit hook has to review.",
         show_default="the merge base with the default branch; on the default branch, the previous commit",
     ),

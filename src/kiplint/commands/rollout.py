@@ -8,7 +8,7 @@ from typing import Annotated, Final, TextIO
 
 import typer
 
-from kiplint.cli.options import ReleasedOption, ReportFormatOption, RepositoryOption
+from kiplint.cli.options import ReleasedOption, ReportFormatOption, RepositoryOption, complete_sets
 from kiplint.cli.output import report
 from kiplint.compat.released import releases_note, releases_of
 from kiplint.compat.rollout import FAILING, RolloutRow, header_text, in_words, rollout_of_trees, rollout_rules
@@ -35,6 +35,7 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="[BASE] HEAD",
+            autocompletion=complete_sets,
             help="The base, if any, and the set to report on.",
             show_default="the working directory",
         ),

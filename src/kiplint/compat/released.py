@@ -20,7 +20,7 @@ from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, encoding, layout, wire_ranges
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet, are_related, is_same
-from kiplint.sources.built_in import built_in
+from kiplint.sources.built_in import built_in, find_release
 from kiplint.sources.git import GitMissingError
 from kiplint.sources.repository import HERE, NoRepositoryError, Repository, RevisionPath, version_key
 from kiplint.sources.schema_files import NothingThereError
@@ -328,8 +328,10 @@ def _names(patterns: Iterable[str], repository: Repository, subject: str) -> lis
                 raise UsageError(f"{subject} {pattern}: no tag with a version number matches")
         elif repository.is_revision(pattern):
             names.append(str(RevisionPath(pattern)))
+        elif release := find_release(pattern):
+            names.append(release)
         else:
-            raise UsageError(f"{subject} {pattern}: not a schema set, a revision or a glob of tags")
+            raise UsageError(f"{subject} {pattern}: not a schema set, a release, a revision or a glob of tags")
     keys = {name: version_key(_release(name)) for name in names}
     without_number = [name for name, (numbers, *_) in keys.items() if not numbers]
     with_number = [name for name, (numbers, *_) in keys.items() if numbers]
