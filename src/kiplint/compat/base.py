@@ -24,7 +24,7 @@ from kiplint.sources.built_in import find_release, title
 from kiplint.sources.disk import show_path
 from kiplint.sources.repository import HERE, LINK, SUBMODULE, Repository, TreeEntry
 from kiplint.sources.schema_files import SourceError
-from kiplint.text.files import DISK, Disk
+from kiplint.text.files import DISK, Disk, relative_path
 from kiplint.text.words import join_words
 
 NAME_BASE: Final = "; name one with --base REV, or use --base none to check without comparing"
@@ -254,7 +254,7 @@ class RevisionFiles(Disk):
         entry = self._entries.get(path)
         if entry is None or os.path.lexists(path):
             return False
-        place = os.path.relpath(path, self.top).replace(os.sep, "/")
+        place = relative_path(path, self.top)
         output = self._repository.run("ls-files", "-t", "--stage", "-z", "--", f":(top,literal){place}")
         return output.startswith("S ") and entry.id in output.split(" ")  # `S`: the work tree skips it
 

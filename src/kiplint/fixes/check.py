@@ -34,6 +34,7 @@ from kiplint.sources.built_in import find_release
 from kiplint.sources.open import open_sets
 from kiplint.sources.repository import open_repository, work_tree_of
 from kiplint.sources.schema_files import NothingThereError, OpenedSets, SchemaFiles
+from kiplint.text.files import relative_path
 from kiplint.text.words import first_of, plural
 
 HEAD: Final = "HEAD"
@@ -188,8 +189,8 @@ def _baseline(run: _Run) -> BaselineFile | None:
         return BaselineFile(os.fspath(run.options.baseline), is_updated, files=configuration.files)
     if configuration.config.baseline:
         path = os.path.join(configuration.base, configuration.config.baseline)
-        relative_path = os.path.relpath(path)
-        shown_path = path if relative_path.startswith("..") else relative_path
+        path_from_here = relative_path(path)
+        shown_path = path if path_from_here.startswith("..") else path_from_here
         return BaselineFile(shown_path, is_updated, config_folder=configuration.base, files=configuration.files)
     if is_updated:
         raise UsageError("--update-baseline requires a baseline; name it with --baseline FILE")
