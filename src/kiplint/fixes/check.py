@@ -112,10 +112,6 @@ class _Run(NamedTuple):
         """The main configuration."""
         return self.configurations.main
 
-    def rules_of(self, directory: str) -> RuleSet:
-        """The rules by which the set in a directory is checked."""
-        return self.configurations.of(directory).rules()
-
 
 class _Inputs(NamedTuple):
     """The input of a check: the sets, notes on what was opened, the baseline, and the base's findings."""
@@ -160,7 +156,9 @@ def _read(run: _Run) -> _Inputs:
     keeps, revision = run.configurations.keeps, run.options.base
     base = None
     if revision is not None:
-        read = partial(read_base, names=run.options.names, keeps=keeps, rules_of=run.rules_of, strict=run.strict)
+        read = partial(
+            read_base, names=run.options.names, keeps=keeps, rules_of=run.configurations.rules_of, strict=run.strict
+        )
         base = join_bases(read(revision), map(read, run.merged))
     opened = OpenedSets(())
     try:
@@ -204,7 +202,7 @@ def _check(run: _Run, base: BaseState | None, schemas: SchemaFiles, rules: RuleS
     """
     result = check_set(
         schemas.files,
-        rules or run.rules_of(schemas.directory),
+        rules or run.configurations.rules_of(schemas.directory),
         directory=schemas.directory,
         single_file=schemas.single_file,
         fixer=make_fix,
