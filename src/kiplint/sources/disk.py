@@ -154,7 +154,7 @@ def read_input(name: str, limit: Limit) -> bytes:
 
 
 def show_path(path: str) -> str:
-    """A path as users see it, with slashes: relative to the working directory if it is below that, else normalized."""
+    """A path as users see it, with slashes: relative to the working directory if below it, otherwise normalized."""
     if path == STDIN_PATH:
         return path
     here = os.getcwd()
