@@ -6,15 +6,16 @@ The reading below is written from the KIP's text alone, version by version, over
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import Any, Final, NamedTuple
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kiplint.compat.rollout import FAILING, RolloutRow, rollout_of_trees
+from kiplint.compat.rollout import FAILING, RolloutRow, rollout_of_trees, rollout_rules
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.engine.config import Config, Configurations, RuleOptions
+from kiplint.engine.config import Config
 from kiplint.engine.run import check_set
 from kiplint.sources.schema_files import SchemaFile
 from tools import USUAL, document, field, rules_of
@@ -22,8 +23,8 @@ from tools import USUAL, document, field, rules_of
 JSON = dict[str, Any]
 HeaderMap = dict[str, str] | None
 
-DEFAULTS = Configurations(options=RuleOptions(isolated=True))
-SETS: Final = 2 * USUAL
+RULES = rollout_rules(3)
+SETS: Final = int(os.environ.get("KIPLINT_GATE_SETS", 2 * USUAL))
 DIRECTORIES = ("clients", "raft")
 OFFSET_DELETE, GET_TELEMETRY, PUSH_TELEMETRY = "OffsetDelete", "GetTelemetrySubscriptions", "PushTelemetry"
 KEYS = {OFFSET_DELETE: 47, GET_TELEMETRY: 71, PUSH_TELEMETRY: 72, "SaslHandshake": 17}
@@ -277,7 +278,7 @@ def sets(draw: st.DrawFn) -> list[Pair]:
 
 
 def rows_of(drawn: list[Pair]) -> list[RolloutRow]:
-    return rollout_of_trees(tree(drawn, is_head=True), tree(drawn, is_head=False), 3, DEFAULTS, None)
+    return rollout_of_trees(tree(drawn, is_head=True), tree(drawn, is_head=False), 3, RULES, None)
 
 
 @settings(max_examples=SETS)

@@ -60,14 +60,18 @@ class HeaderRange:
         return problem.replace(', "N+" or "none"', ' or "N+"')
 
     @cached_property
+    def declared(self) -> VersionRange:
+        """The versions that it covers, not above the highest valid one: Kafka's generator judges also those below."""
+        return self.versions & VersionRange.of(0, self.message.valid.highest) if self.message.valid else NONE
+
+    @cached_property
     def sole(self) -> VersionRange:
         """The versions, not above the highest valid one, that it covers before the next entry and no earlier one does.
 
         Versions below the lowest valid one are among them: their header stays in the map.
         """
         before_next = self.closed if self.following else self.versions
-        existing = VersionRange.of(0, self.message.valid.highest) if self.message.valid else NONE
-        return (existing & self.versions & before_next) - self.overlap
+        return (self.declared & before_next) - self.overlap
 
     @cached_property
     def closed(self) -> VersionRange:
@@ -105,15 +109,15 @@ class HeaderRange:
         """Whether it is request header 0, which only version 0 of ControlledShutdown used."""
         if self.message.type != "request" or self.header != 0:
             return False
-        return self.message.api_key != CONTROLLED_SHUTDOWN or self.live != VersionRange.of(0, 0)
+        return self.message.api_key != CONTROLLED_SHUTDOWN or self.declared != VersionRange.of(0, 0)
 
     @cached_property
     def needs_header(self) -> bool:
-        """Whether a valid version of an RPC needs the header, and the header's message does not explain its absence.
+        """Whether an RPC declares the header, and the header's message does not explain that it lacks it.
 
         A RequestHeader of later versions explains that of version 1: it removed it, which is a finding of its own.
         """
-        if not self.message.is_rpc or self.header < 0 or not self.live:
+        if not self.message.is_rpc or self.header < 0 or not self.declared:
             return False
         is_request_header_1 = self.message.type == "request" and self.header == 1
         return not (is_request_header_1 and self.header_message and self.header_message.valid.highest >= 1)
