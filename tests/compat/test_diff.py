@@ -261,7 +261,7 @@ def sasl(request: str, answer: str = "0-1") -> dict[str, bytes]:
         (
             definition(A, B | TAG),
             definition(A, B | TAG | {"versions": "4+", "taggedVersions": "4+"}),
-            'set the "versions" of B to "3+"',
+            'set "versions": "3+" and "taggedVersions": "3+"',
         ),
         (definition(A, B | TAG), definition(A), 'restore B with "tag": 0'),
         (definition(A), definition(A, flexibleVersions="2+"), 'set "flexibleVersions": "3+"'),
@@ -286,7 +286,7 @@ TEXT = field("T", "string", "0+")
         (
             definition(TEXT, **LATER),
             definition(field("T", "string", "0+", nullableVersions="0+")),
-            'set "nullableVersions": "none"',
+            'remove "nullableVersions"',
         ),
         (
             definition(A, flexibleVersions="none", **LATER),

@@ -92,16 +92,16 @@ def test_of_several_findings_of_a_rule_those_that_are_gone_were_fixed() -> None:
 
 def test_no_rule_that_does_not_run_is_broken_by_a_fix() -> None:
     def rule_findings(files: Mapping[str, bytes]) -> list[Finding]:
-        return [finding for finding in findings_in(files) if finding.rule == "conventions/informative-not-ignorable"]
+        return [finding for finding in findings_in(files) if finding.rule == "fields/unknown-type"]
 
     def others(files: Mapping[str, bytes]) -> list[Finding]:
-        return [finding for finding in findings_in(files) if finding.rule != "conventions/informative-not-ignorable"]
+        return [finding for finding in findings_in(files) if finding.rule != "fields/unknown-type"]
 
-    files = {"XRequest.json": definition(field("Old"), field("Reason", "string", "5+", nullableVersions="5+"))}
-    assert [finding.rule for finding in rule_findings(files)] == ["conventions/informative-not-ignorable"]
-    assert fix_set(files, rule_findings, unsafe=True).after  # which breaks fields/later-nullable-without-default
+    files = {"XRequest.json": definition(field("Size", "integer", default="x"))}
+    assert [finding.rule for finding in rule_findings(files)] == ["fields/unknown-type"]
+    assert fix_set(files, rule_findings, unsafe=True).after  # which breaks fields/default-invalid
     result = fix_set(files, rule_findings, unsafe=True, check_other_rules=others)
-    assert (result.after, [why.rule for _, why in result.refusals]) == ({}, ["fields/later-nullable-without-default"])
+    assert (result.after, [why.rule for _, why in result.refusals]) == ({}, ["fields/default-invalid"])
 
 
 def test_only_unreleased_bytes_change() -> None:

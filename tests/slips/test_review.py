@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -38,12 +38,24 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield root
 
 
+def read_texts(root: Path) -> dict[str, str]:
+    """The definitions in the folders of a directory, by folder and name."""
+    files = sorted(root.glob("*/*.json"))
+    return {file.relative_to(root).with_suffix("").as_posix(): file.read_text("utf-8") for file in files}
+
+
 @pytest.mark.parametrize("pull_request", PULL_REQUESTS, ids=lambda pull_request: pull_request.name)
 def test_a_review_has_an_entry_for_each_mistake(pull_request: PullRequest, checkout: Path) -> None:
     tag = "2.0.0" if pull_request.is_migrated else "1.0.0"
     git(checkout, "reset", "-q", "--hard", tag)
     git(checkout, "clean", "-q", "-f", "-d")
-    apply(pull_request, checkout)
+    texts = read_texts(checkout)
+    new_texts = edited(pull_request, texts)
+    for name in texts.keys() - new_texts:
+        (checkout / f"{name}.json").unlink()
+    for name, text in new_texts.items():
+        if text != texts.get(name):
+            (checkout / f"{name}.json").write_text(text, "utf-8")
     entries = review(base=tag, released=[tag]).findings
     summaries = [
         (f"{entry.rule} {entry.path.removesuffix('.json')}", tuple(other.rule for other in entry.also))
@@ -52,20 +64,19 @@ def test_a_review_has_an_entry_for_each_mistake(pull_request: PullRequest, check
     assert summaries == ([(pull_request.entry, pull_request.also)] if pull_request.entry else [])
 
 
-def apply(pull_request: PullRequest, checkout: Path) -> None:
-    """Make the edits of a pull request."""
+def edited(pull_request: PullRequest, texts: Mapping[str, str]) -> dict[str, str]:
+    """The definitions after the edits of a pull request, by folder and name."""
+    result = dict(texts)
     for name, edits in pull_request.edits.items():
-        file = checkout / f"{name}.json"
         if isinstance(edits, bool):
-            file.unlink()
+            del result[name]
         elif isinstance(edits, str):
-            file.write_text(edits, "utf-8")
+            result[name] = edits
         else:
-            text = file.read_text("utf-8")
             for before, after in edits:
-                assert text.count(before) == 1, f"{before} is not unique in {name}"
-                text = text.replace(before, after)
-            file.write_text(text, "utf-8")
+                assert result[name].count(before) == 1, f"{before} is not unique in {name}"
+                result[name] = result[name].replace(before, after)
+    return result
 
 
 def test_the_table_is_long_enough() -> None:

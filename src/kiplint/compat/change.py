@@ -13,6 +13,7 @@ from msgspec import Meta
 from msgspec.structs import asdict, replace
 
 from kiplint.compat.proof import Proof
+from kiplint.compat.restoration import dependents, restoration
 from kiplint.engine.finding import Finding, Location, Violation, fingerprint
 from kiplint.engine.language import register
 from kiplint.engine.rule import Breaks, Rule
@@ -436,6 +437,23 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         if field.has_default and field.type != "string":
             return field.default
         return f'"{field.default}"' if field.has_default else empty_values.get(field.type, "0")
+
+    @cached_property
+    def restoration(self) -> str:
+        """The help that restores the field in these versions; empty if one of the sets lacks it."""
+        base_field, head_field = self.fields
+        return restoration(base_field, head_field, self.versions) if base_field and head_field else ""
+
+    @cached_property
+    def and_comment(self) -> str:
+        """The end of a help that restores the field: `, and correct the comment` if one says what the head has."""
+        names = {name for note in self.message.notes for name in note.names}
+        return ", and correct the comment" if self.subject in names else ""
+
+    @cached_property
+    def and_dependents(self) -> str:
+        """The end of a help that restores flexible versions: what the RPC has to correct in them besides."""
+        return dependents(self.base, self.message, self.versions) if self.base else ""
 
     @property
     def location(self) -> Location:

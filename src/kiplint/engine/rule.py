@@ -137,7 +137,8 @@ class RuleSpec(_RuleObject):
         Meta(
             description="Values that a configuration can override; `@frozen`, `@frozen-names` and "
             "`@connection-names` are the frozen RPCs with their versions, their names, and the names of "
-            "the RPCs that open a connection."
+            "the RPCs that open a connection; `@id-types` and `@id-words` are the types of ids, and the "
+            "words that their names end with."
         ),
     ] = {}
     breaks: Annotated[Breaks | None, Meta(description="For rules about changes: what the change breaks.")] = None

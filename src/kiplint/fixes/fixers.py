@@ -109,10 +109,6 @@ def make_fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> 
 # What a rule says to write
 
 
-_PROPERTY: Final = re.compile(r'"([A-Za-z0-9+-]+)": ?(.+)', re.DOTALL)
-"""A property as rules write it, such as `"type": "int32"` or, in a header map, `"0-3": "1"`."""
-
-
 @fixer
 def instead(case: FixerCase) -> Fix | None:
     """Apply the rule's `instead` as a safe fix."""
@@ -126,25 +122,43 @@ def suggestion(case: FixerCase) -> Fix | None:
 
 
 def _instead_edits(case: FixerCase) -> tuple[Edit, ...]:
-    """The edits that write the rule's `instead`; none if it does not fit the element.
+    """The edits that write the rule's `instead`; none if it does not fit the element."""
+    case.value()  # raises NotEditable if there is none
+    return edits_of_text(case.document, case.pointer, case.violation.instead)
 
-    A JSON value replaces a string or a word; a property is set in the nearest object around that may have it.
+
+def edits_of_text(document: Document, pointer: str, text: str) -> tuple[Edit, ...]:
+    """The edits that write what a rule says to write at a pointer; none if it does not fit there.
+
+    A JSON value replaces a string, a word or a list; properties are set in the nearest object around that may have
+    them. The pointer may end in a property that is missing.
     """
-    text, node = case.violation.instead, case.value()
-    match = _PROPERTY.fullmatch(text)
-    if match is None:
-        fits = node.kind in ("string", "word") and _is_json(text)
-        return (replace_value(case.document, node, text),) if fits else ()
-    key, value = match.groups()
-    if not _is_json(value):
-        return ()
-    if case.pointer.startswith("/headerVersions/") and key[0].isdigit():
-        return rename_key(case.document, node, key), replace_value(case.document, node, value)
-    for ancestor in reversed(case.document.nodes_to(case.pointer)):
-        order = MESSAGE_KEYS if ancestor is case.document.root else FIELD_KEYS
-        if ancestor.kind == "object" and key in order:
-            return set_property(case.document, ancestor, key, value, order)
+    node = document.find(pointer)
+    properties = _properties(text)
+    if not properties:
+        fits = node is not None and node.kind in ("string", "word", "array") and _is_json(text)
+        return (replace_value(document, node, text),) if node and fits else ()
+    if node and pointer.startswith("/headerVersions/") and text[1].isdigit():
+        ((key, value),) = properties.items()
+        return rename_key(document, node, key), replace_value(document, node, value)
+    for ancestor in reversed(document.nodes_to(pointer)):
+        order = MESSAGE_KEYS if ancestor is document.root else FIELD_KEYS
+        if ancestor.kind == "object" and properties.keys() <= {*order}:
+            edits = (set_property(document, ancestor, key, value, order) for key, value in properties.items())
+            return tuple(edit for edits_of_key in edits for edit in edits_of_key)
     return ()
+
+
+def _properties(text: str) -> dict[str, str]:
+    """The properties that a rule says to write, each with its value as JSON, such as `"type": "int32"`.
+
+    In a header map the key is a range, as in `"0-3": "1"`. It is empty for a text that is a value.
+    """
+    try:
+        values = msgspec.json.decode(f"{{{text}}}", type=dict[str, msgspec.Raw])
+    except ValueError:
+        return {}
+    return {key: bytes(value).decode() for key, value in values.items()}
 
 
 def _is_json(text: str) -> bool:
@@ -260,7 +274,7 @@ def written_type(case: FixerCase) -> Fix | None:
 def flexible_versions(case: FixerCase) -> Fix | None:
     """Add flexibleVersions: from the first tagged version on, otherwise as in the other message of the RPC.
 
-    Otherwise a message that has version 0 alone is flexible, because it is most likely new, and any other is not.
+    Otherwise it is as flexible as in the base. A new message that has version 0 alone is flexible, others are not.
     """
     message: Message = case.element
     if message.declares_flexible:
@@ -271,6 +285,8 @@ def flexible_versions(case: FixerCase) -> Fix | None:
         versions = VersionRange.of(min(tagged_starts))
     elif message.is_rpc and partner and partner.declares_flexible and not partner.flexible_problem:
         versions = partner.flexible
+    elif message.base:
+        versions = message.base.flexible
     else:
         versions = ALL if message.valid.highest == 0 else NONE
     document = case.document
@@ -303,6 +319,38 @@ def header_map(case: FixerCase) -> Fix | None:
         text = map_text(derived_map(message), document.indent_unit)
         edits += set_property(document, document.root, "headerVersions", text, MESSAGE_KEYS)
     return safe(*edits)
+
+
+@fixer
+def frozen_rpc(case: FixerCase) -> Fix | None:
+    """Give a frozen message the versions and the one header that it has to keep, in all properties at once."""
+    message: Message = case.element
+    params, document = case.violation.rule.params, case.document
+    values = {"validVersions": params["frozen"][message.rpc_name], "flexibleVersions": "none"}
+    edits = [
+        edit
+        for key, value in values.items()
+        for edit in set_property(document, document.root, key, f'"{value}"', MESSAGE_KEYS)
+    ]
+    entries = document.find("/headerVersions")
+    if entries and entries.children:
+        first, *others = entries.children
+        edits += [
+            rename_key(document, first, str(ALL)),
+            replace_value(document, first, f'"{params["headers"][message.type]}"'),
+        ]
+        edits += [edit for entry in others for edit in _remove(document, entries, entry)]
+    return unsafe(*edits)
+
+
+def _remove(document: Document, container: Node, item: Node) -> tuple[Edit, ...]:
+    """The edits that remove an entry after the first one, but no comment."""
+    try:
+        return delete_item(document, container, item)
+    except NotEditable:
+        comma = document.comma_after(container.children[container.children.index(item) - 1])
+        removal = document.edit(item.key_start, item.end, "")
+        return (removal,) if comma is None else (document.edit(comma, comma + 1, ""), removal)
 
 
 @fixer

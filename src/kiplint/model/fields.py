@@ -133,7 +133,7 @@ def find_duplicates(
 
 def _similarity_to_base(field: Field) -> int:
     """How similar the base's field of the same name is: 0 without one, or 1 plus the number of equal properties."""
-    base = field.owner.base.by_name.get(field.name) if field.owner.base else None
+    base = field.base
     if base is None:
         return 0
     properties = ("type", "tag", "versions", "about")
@@ -275,13 +275,36 @@ class Field:
         return f"{self.owner.path}.{self.name}" if self.owner.path else self.name
 
     @cached_property
+    def base(self) -> Field | None:
+        """The field of the same name in the base of a comparison; None without a base, or if it is new."""
+        return self.owner.base.by_name.get(self.name) if self.owner.base else None
+
+    @cached_property
+    def none_default(self) -> str:
+        """The default, as JSON, that says that nothing was sent, if the field has none: null, or -1 for an id.
+
+        It is empty for a field that has a default, or whose type has no such value.
+        """
+        if self.has_default or self.default_is_json_null:
+            return ""
+        if self.nullable and self.versions <= self.nullable and self.can_be_null:
+            return '"null"'
+        is_id = self.type in types.ID_TYPES and self.name.endswith(types.ID_WORDS)
+        return '"-1"' if is_id else ""
+
+    @cached_property
     def type_hint(self) -> str:
         """For a type that Kafka does not know: the primitive that was probably intended, or empty."""
         return nearest_primitive(self.kind.element)
 
     @cached_property
     def meant_type(self) -> str:
-        """For a type that Kafka does not know: the whole type that was probably intended, or empty."""
+        """For a type that Kafka does not know: the whole type that was probably intended, or empty.
+
+        If the base has a type of Kafka here, it is the released one.
+        """
+        if self.base and self.base.is_primitive:
+            return self.base.type
         if self.is_array and self.type_hint:
             return f"[]{self.type_hint}"
         return array_notation(self.type) or self.type_hint

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from kiplint.model.types import ID_TYPES, ID_WORDS
 from kiplint.versions import VersionRange
 
 METADATA, CONTROLLED_SHUTDOWN, SASL_HANDSHAKE, API_VERSIONS, OFFSET_DELETE = 3, 7, 17, 18, 47
@@ -43,5 +44,7 @@ PARAMS: Final[dict[str, Any]] = {
     "@frozen": {name: str(versions) for name, versions in FROZEN.items()},
     "@frozen-names": [*FROZEN],
     "@connection-names": sorted(rpc.name for rpc in PROTECTED.values() if rpc.begins_connections),
+    "@id-types": [*ID_TYPES],
+    "@id-words": [*ID_WORDS],
 }
-"""The defaults of rule params that come from this table, by the placeholder that a pack has for them."""
+"""The defaults of rule params that come from tables of the model, by the placeholder that a pack has for them."""

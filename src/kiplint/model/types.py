@@ -17,6 +17,11 @@ LENGTH_PREFIXED = ("string", "bytes", "records")
 """The primitives that are written after their length."""
 PRIMITIVES = frozenset({*WIDTHS, *LENGTH_PREFIXED})
 
+ID_TYPES = ("int16", "int32", "int64")
+"""The primitives of ids, epochs and offsets."""
+ID_WORDS = ("Id", "Epoch", "Offset", "Leader", "Replica")
+"""The words that end the name of an integer for which 0 is the first, and -1 means none."""
+
 INTEGERS = {
     "int8": (-(2**7), 2**7 - 1),
     "int16": (-(2**15), 2**15 - 1),
