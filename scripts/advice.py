@@ -21,7 +21,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from precision import HISTORY, Repository
+from precision import Repository
+from pull_requests import HISTORY
 
 from kiplint.compat.causes import Origin, entries_of
 from kiplint.compat.change import ChangeFinding

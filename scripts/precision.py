@@ -1,8 +1,9 @@
 """`make precision`: what each rule finds over Kafka's releases and three forks, and what became of it.
 
-Writes `docs/precision.json`, out of which the reference is made, from the bundles of real definitions that lie where
-`KIPLINT_CORPUS` says, or in `../shared/corpus`. Each distinct directory is checked once. `docs/judged.json` is what a
-reader made of the findings that no later release corrected.
+`python scripts/precision.py [RELEASES]` writes `docs/precision.json`, out of which the reference is made. RELEASES is a
+clone of Kafka or a bundle with the tags of its releases, by default `kafka-releases.bundle` beside the bundle of forks,
+in the directory `KIPLINT_CORPUS` or `../shared/corpus`. Each distinct directory is checked once. `docs/judged.json` is
+what a reader made of the findings that no later release corrected.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from make_corpus import PLACES
 
 from kiplint.engine.config import Config, load_rules, make_ruleset
-from kiplint.engine.finding import Finding
+from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.model.load import load
@@ -31,7 +33,9 @@ from kiplint.sources.schema_files import SchemaFile
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs/precision.json"
 JUDGED = ROOT / "docs/judged.json"
-HISTORY, FORKS = "kafka-schema-history.bundle", "kafka-forks.bundle"
+RELEASES, FORKS = "kafka-releases.bundle", "kafka-forks.bundle"
+FIRST_WITHOUT_ERRORS = "3.0.0"
+"""Since this release no definition of Kafka has an error: one that kiplint reports is a mistake of kiplint."""
 FILES = dict[str, str]
 """By name of a file of one directory: its blob."""
 
@@ -66,11 +70,11 @@ def frozen(files: FILES) -> FrozenFiles:
 
 
 class Repository:
-    """A bundle as a bare clone, read by one `cat-file`."""
+    """A bundle or a clone as a bare clone, read by one `cat-file`."""
 
-    def __init__(self, bundle: Path, folder: Path) -> None:
+    def __init__(self, origin: Path, folder: Path) -> None:
         self.folder = folder
-        subprocess.run(["git", "clone", "--quiet", "--mirror", str(bundle), str(folder)], check=True)
+        subprocess.run(["git", "clone", "--quiet", "--mirror", str(origin), str(folder)], check=True)
         self._blobs: dict[str, bytes] = {}
 
     def git(self, *words: str, stdin: bytes | None = None) -> bytes:
@@ -79,10 +83,10 @@ class Repository:
             ["git", "-C", str(self.folder), *words], input=stdin, capture_output=True, check=True
         ).stdout
 
-    def tags(self) -> list[str]:
-        """The releases, oldest first; those of the vendor that ships Apache's later ones come last."""
-        names = self.git("tag").decode().split()
-        return sorted(names, key=lambda name: (not name[0].isdigit(), [int(n) for n in re.findall(r"\d+", name)]))
+    def releases(self) -> list[str]:
+        """The tags of releases that have definitions, the lowest version first."""
+        names = [name for name in self.git("tag").decode().split() if re.fullmatch(r"\d+\.\d+\.\d+", name)]
+        return sorted((name for name in names if self.directories(name)), key=_numbers)
 
     def heads(self) -> list[str]:
         """The branches."""
@@ -91,7 +95,7 @@ class Repository:
     def directories(self, revision: str) -> dict[str, FILES]:
         """The definitions of a revision, by directory."""
         trees: dict[str, FILES] = {}
-        for line in self.git("ls-tree", "-r", revision).decode().splitlines():
+        for line in self.git("ls-tree", "-r", revision, "--", *PLACES).decode().splitlines():
             about, path = line.split("\t")
             if path.endswith(".json"):
                 trees.setdefault(os.path.dirname(path), {})[os.path.basename(path)] = about.split()[2]
@@ -139,6 +143,11 @@ def key_of(finding: Finding) -> Key:
     return Key(rule, message, place or finding.message)
 
 
+def _numbers(release: str) -> list[int]:
+    """The numbers of a version."""
+    return [int(number) for number in release.split(".")]
+
+
 def elements(repository: Repository, directory: FILES) -> Iterator[tuple[Element, str]]:
     """The live messages of a directory, and their fields; with what tells whether they were changed."""
     for name, data in repository.contents(directory).items():
@@ -158,8 +167,12 @@ class History:
         self._revisions = revisions
         self._alive: dict[FrozenFiles, dict[Element, str]] = {}
         self.last: dict[Key, int] = {}
+        self.counts: dict[str, Counter[str]] = {}
+        """By revision: how many findings of each severity it has."""
         for number, revision in enumerate(revisions):
-            self.last |= dict.fromkeys(checker.findings(repository, revision), number)
+            findings = checker.findings(repository, revision)
+            self.last |= dict.fromkeys(findings, number)
+            self.counts[revision] = Counter(finding.severity for finding in findings.values())
 
     def fate(self, key: Key) -> str:
         """It stands, was corrected, or is gone, with what it was about or for what others do."""
@@ -213,21 +226,22 @@ def verdict_on(key: Key, entries: list[Verdict]) -> str:
     return "unread" if not verdicts else "right" if verdicts[0].true else "wrong"
 
 
-def measure(corpus: Path, folder: Path) -> dict[str, Any]:
-    """The record of every rule."""
+def measure(origin: Path, corpus: Path, folder: Path) -> dict[str, Any]:
+    """The record of every release, and of every rule."""
     config = Config()
     rules = make_ruleset(config, load_rules(config, ""))
     checker = Checker(rules)
-    kafka, forks = Repository(corpus / HISTORY, folder / "kafka"), Repository(corpus / FORKS, folder / "forks")
-    tags, heads = kafka.tags(), forks.heads()
-    history = History(kafka, [*tags, "trunk"], checker)
+    kafka, forks = Repository(origin, folder / "kafka"), Repository(corpus / FORKS, folder / "forks")
+    heads = forks.heads()
+    history = History(kafka, kafka.releases(), checker)
     fates = {key: history.fate(key) for key in history.last}
     fates |= {key: "forks" for head in heads for key in checker.findings(forks, head) if key not in fates}
     all_verdicts = msgspec.json.decode(JUDGED.read_bytes(), type=list[Verdict])
     all_verdicts = [verdict for verdict in all_verdicts if not verdict.commit]
     stale = [verdict for verdict in all_verdicts if not any(verdict.is_about(key) for key in fates)]
     if stale:
-        raise SystemExit(f"nothing is found that {stale[0]} is about; take it out of docs/judged.json")
+        entries = "\n".join(f"{entry.rule} {entry.message} {entry.place}" for entry in stale)
+        raise SystemExit(f"docs/judged.json has verdicts on what is not found any more; correct them:\n{entries}")
     records: dict[str, dict[str, int | str]] = {}
     for rule in rules.rules:
         if rule.each not in ("change", "reading"):
@@ -241,28 +255,35 @@ def measure(corpus: Path, folder: Path) -> dict[str, Any]:
                 "severity": rule.severity, "findings": len(keys), **{part: counts[part] for part in FATES},
                 "right": read["right"], "wrong": read["wrong"], "unread": read["unread"],
             }  # fmt: skip
-    return {"tags": len(tags), "forks": heads, "rules": records}
+    releases = {release: {level: counts[level] for level in SEVERITIES} for release, counts in history.counts.items()}
+    return {
+        "without_errors_since": FIRST_WITHOUT_ERRORS, "releases": releases, "forks": heads, "rules": records,
+    }  # fmt: skip
 
 
-def complaints(rules: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """The errors and warnings that are true less than four times in five, or that nobody has judged."""
-    for name, item in rules.items():
+def complaints(result: dict[str, Any]) -> Iterator[str]:
+    """The errors in recent releases, and the rules that are true less than four times in five or not judged."""
+    for release, counts in result["releases"].items():
+        if counts["error"] and _numbers(release) >= _numbers(FIRST_WITHOUT_ERRORS):
+            yield f"{release} has errors, which no release since {FIRST_WITHOUT_ERRORS} has"
+    for name, item in result["rules"].items():
         if item["severity"] in ("error", "warning") and 5 * item["wrong"] > item["findings"]:
             yield f"{name} is of severity {item['severity']}, and true less than four times in five"
         if item["unread"]:
             yield f"{item['unread']} errors or warnings of {name} are neither corrected nor judged"
 
 
-def main() -> int:
-    """Write the records; 1 where a rule whose warnings are true too seldom is still a warning."""
+def main(releases: str = "") -> int:
+    """Write the records; 1 where a recent release has an error, or a rule finds what is false or not judged."""
     corpus = Path(os.environ.get("KIPLINT_CORPUS", ROOT.parent / "shared/corpus"))
     with tempfile.TemporaryDirectory() as folder:
-        result = measure(corpus, Path(folder))
+        result = measure(Path(releases or corpus / RELEASES), corpus, Path(folder))
     TARGET.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    wrong = list(complaints(result["rules"]))
-    print(*wrong, f"wrote {TARGET.relative_to(ROOT)}: {result['tags']} tags, {len(result['forks'])} forks", sep="\n")
+    wrong = list(complaints(result))
+    numbers = f"{len(result['releases'])} releases, {len(result['forks'])} forks"
+    print(*wrong, f"wrote {TARGET.relative_to(ROOT)}: {numbers}", sep="\n")
     return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

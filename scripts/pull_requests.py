@@ -20,11 +20,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-from precision import FORKS, HISTORY, JUDGED, ROOT, Verdict, key_of, verdict_on
+from precision import FORKS, JUDGED, ROOT, Verdict, key_of, verdict_on
 
 from kiplint import review
 
 TARGET = ROOT / "docs/pull_requests.json"
+HISTORY = "kafka-schema-history.bundle"
 RELEASE_BELOW = {"automq": "3.9.0-rc3", "linkedin": "2.4.1"}
 """By fork: the release of Kafka from which its definitions differ least."""
 

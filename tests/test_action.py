@@ -419,6 +419,7 @@ def test_a_pull_request_cannot_choose_what_it_is_compared_with(workspace: Path, 
         ({"paths": "schemas\n'more here'"}, ["--base=none", "--rollout=auto", "--", "schemas", "more here"]),
         ({"rollout": "always", "paths": "--help"}, ["--base=none", "--rollout=always", "--", "--help"]),
         ({"fail-on": "never", "fail-on-breaks": "wire"}, ["--fail-on=never", "--fail-on-breaks=wire"]),
+        ({"upstream": "upstream/trunk"}, ["--base=none", "--rollout=auto", "--upstream=upstream/trunk", "--", "."]),
         ({"released": "1.0.0 2.0.0"}, ["--released=1.0.0", "--released=2.0.0"]),
         (
             {"sarif-file": "a b.sarif", "formats": "junit=k.xml\n'json=k l.json'"},

@@ -107,6 +107,14 @@ def test_each_promise_of_security_names_its_tests() -> None:
         assert f"\ndef {name}(" in (ROOT / path).read_text("utf-8"), (path, name)
 
 
+def test_no_release_has_an_error_since_3_0() -> None:
+    releases = json.loads((DOCS / "precision.json").read_text("utf-8"))["releases"]
+    assert len(releases) == 60
+    assert [release for release, counts in releases.items() if counts["error"]] == [
+        "2.5.0", "2.5.1", "2.6.0", "2.6.1", "2.6.2", "2.6.3", "2.7.0", "2.7.1", "2.7.2", "2.8.0", "2.8.1", "2.8.2",
+    ]  # fmt: skip
+
+
 def test_every_page_is_reached_in_two_steps() -> None:
     """Every page is at most two links away from the README, and from the index of the documentation."""
     pages = set(DOCS.rglob("*.md"))

@@ -81,6 +81,8 @@ def words(inputs: Mapping[str, str], event: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"--{name}={inputs[name]}" for name in ("fail-on", "fail-on-breaks") if inputs[name])
     if inputs["sarif-file"]:
         yield f"--output-format=sarif={inputs['sarif-file']}"
+    if inputs["upstream"]:
+        yield f"--upstream={inputs['upstream']}"
     for report in shlex.split(inputs["formats"]):
         if "=" not in report:
             raise ActionError(f"formats: expected FORMAT=FILE, not {report}")

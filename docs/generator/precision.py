@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +16,17 @@ JUDGED = DATA.with_name("judged.json")
 PULL_REQUESTS = DATA.with_name("pull_requests.json")
 
 INTRODUCTION = """\
-What each rule finds in {tags} releases of Kafka, from 2.2 on, in its trunk, and at the heads of {count} forks
+What each rule finds in {releases} releases of Kafka, from {first} to {last}, and at the heads of {count} forks
 ({forks}), and what the history shows. A finding counts once, however many releases contain it.
-`make precision` measures it again.
+`make precision` measures it again. [By release](#by-release) has the number of findings in each: no release since
+{without_errors} has an error.
 
+- *severity*: that of the rule; it is milder in some cases, which count here too.
 - *corrected*: the next release does not have the finding, because its message or field was changed. *gone*: the message
-or field was removed or renamed. *stands*: Kafka's trunk of 2026-08 has the finding. *forks*: only a fork has the
-finding.
+or field was removed or renamed. *stands*: {last} has the finding. *forks*: only a fork has the finding.
 - *true* and *false*: the [verdicts](#judged) on findings that were not corrected. `make precision` fails if an error or
-  a warning is true less than four times in five, or if a finding of these severities is neither corrected nor judged.
+  a warning is true less than four times in five, if a finding of these severities is neither corrected nor judged, or
+  if a release since {without_errors} has an error.
 
 Rules that are not listed found nothing: no release has made the mistake.
 """
@@ -53,14 +57,36 @@ def make() -> str:
         if item["findings"]
     ]
     forks = ", ".join(data()["forks"])
-    about = INTRODUCTION.format(tags=data()["tags"], count=len(data()["forks"]), forks=forks)
+    first, *_, last = releases = data()["releases"]
+    about = INTRODUCTION.format(
+        releases=len(releases),
+        first=first,
+        last=last,
+        without_errors=data()["without_errors_since"],
+        count=len(data()["forks"]),
+        forks=forks,
+    )
     verdicts = json.loads(JUDGED.read_text("utf-8"))
     verdict_table = table(
         ["rule", "where", "", "reason"], [verdict(entry) for entry in verdicts if "commit" not in entry]
     )
     records = table(["rule", "severity", "findings", *COLUMNS], rows)
-    sections = f"## Judged\n\n{verdict_table}", f"## Pull requests\n\n{_pull_requests(verdicts)}"
+    sections = (
+        f"## By release\n\n{_by_release(releases)}",
+        f"## Judged\n\n{verdict_table}",
+        f"## Pull requests\n\n{_pull_requests(verdicts)}",
+    )
     return page("Precision", about, records, *sections)
+
+
+def _by_release(releases: dict[str, dict[str, int]]) -> str:
+    """How many findings each release has; releases in a row with the same numbers share a line."""
+    rows = []
+    for counts, group in groupby(releases.items(), key=itemgetter(1)):
+        names = [name for name, _ in group]
+        bounds = names if len(names) == 1 else (names[0], names[-1])
+        rows.append([" to ".join(bounds), *(str(counts[severity]) for severity in ("error", "warning", "info"))])
+    return table(["releases", "errors", "warnings", "infos"], rows)
 
 
 def _pull_requests(verdicts: list[dict[str, Any]]) -> str:
@@ -96,6 +122,6 @@ def record(rule: str) -> str:
     if entry is None:
         return ""
     if not entry["findings"]:
-        return f"Record: no finding in {data()['tags']} releases and {len(data()['forks'])} forks"
+        return f"Record: no finding in {len(data()['releases'])} releases and {len(data()['forks'])} forks"
     counts = ", ".join(f"{entry[part]} {word}" for part, word in zip(PARTS[1:], COLUMNS, strict=True) if entry[part])
     return f"[Record](../precision.md): {entry['findings']} findings in real releases: {counts}"

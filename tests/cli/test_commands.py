@@ -308,14 +308,28 @@ def test_the_language_server_says_what_to_install(monkeypatch: pytest.MonkeyPatc
         ("kiplint rules synt", ["syntax", "syntax/"]),
         ("kiplint check --output-format s", ["sarif"]),
         ("kiplint diff a b --output-format ht", ["html"]),
+        ("kiplint diff 4.2", ["4.2-src", "4.2", "4.2.0", "4.2.1", "4.2.2"]),
+        ("kiplint diff a 4.2.1", ["4.2.1"]),
+        ("kiplint rollout 4.3.1", ["4.3.1"]),
+        ("kiplint negotiate 2.8 4.1.2", ["4.1.2"]),
+        ("kiplint show Fetch 4.4", ["4.4", "4.4.0"]),
+        ("kiplint decode Fetch@1 --set 2.2.0", ["2.2.0"]),
+        ("kiplint kip K.md --base 3.9.2", ["3.9.2"]),
+        ("kiplint review --base 3.9.2", ["3.9.2"]),
     ],
 )
-def test_a_shell_completes_rules_and_formats(tmp_path: Path, words: str, expected: list[str]) -> None:
+def test_a_shell_completes_rules_formats_and_releases(tmp_path: Path, words: str, expected: list[str]) -> None:
+    (tmp_path / "4.2-src").mkdir()
     last = str(len(words.split()) - 1)
     env = {"_KIPLINT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": last}
     lines = kiplint(cwd=tmp_path, env=env).out.splitlines()
     assert [line for line in lines if not line.startswith("syntax/")] == [name for name in expected if name[-1] != "/"]
     assert any(line.startswith("syntax/") for line in lines) is ("syntax/" in expected)
+
+
+def test_a_shell_completes_files_where_nothing_of_a_set_is_written(tmp_path: Path) -> None:
+    env = {"_KIPLINT_COMPLETE": "complete_bash", "COMP_WORDS": "kiplint diff ", "COMP_CWORD": "2"}
+    assert kiplint(cwd=tmp_path, env=env).out.split() == []
 
 
 def test_help_needs_no_spark(tmp_path: Path) -> None:

@@ -43,6 +43,14 @@ def test_what_was_there_before_is_left_out(repository: Path) -> None:
     assert check(repository, "--base", "HEAD", cwd="schemas") == []
 
 
+@pytest.mark.parametrize(("outside", "cwd"), [("..", ""), ("../..", "schemas"), ("../other", "")])
+def test_what_is_outside_of_the_repository_has_no_base(repository: Path, outside: str, cwd: str) -> None:
+    (repository.parent / "other").mkdir(exist_ok=True)
+    result = kiplint("check", outside, "--base", "HEAD", cwd=repository / cwd)
+    expected = f"error: --base: {outside} is not in the repository around the working directory\n"
+    assert (result.code, result.err) == (2, expected)
+
+
 def test_a_new_mistake_is_reported_alone(repository: Path) -> None:
     file = repository / "schemas" / "XRequest.json"
     file.write_text(file.read_text().replace('"type": "string"', '"type": "Boolean"'))

@@ -68,6 +68,19 @@ def test_a_built_in_release_has_nothing_to_check(elsewhere: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("words", [("migrate", "kip-1313", "4.1"), ("migrate", "bump", "Fetch", "--set", "4.1")])
+def test_a_built_in_release_cannot_be_changed(elsewhere: Path, words: tuple[str, ...]) -> None:
+    result = kiplint(*words, cwd=elsewhere)
+    expected = (2, "error: 4.1 is a built-in release: nothing in it can be changed\n")
+    assert (result.code, result.err) == expected
+    assert kiplint(*words, "--diff", cwd=elsewhere).err == ""
+
+
+def test_a_built_in_release_is_released(elsewhere: Path) -> None:
+    result = kiplint("diff", "4.0", "4.1", "--released", "3.9", "--released", "4.0.0", cwd=elsewhere)
+    assert result.err == "released: the versions in 2 releases (4.0.0, 3.9.2)\n"
+
+
 def test_a_rollout_of_releases(elsewhere: Path) -> None:
     result = kiplint("rollout", "4.3", "4.4", cwd=elsewhere)
     assert (result.code, "Request header 3: 90 missing, 1 exempt and 4 dead." in result.out) == (1, True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from kiplint.compat.base import Base, find_base
 from kiplint.engine.errors import UsageError
 from kiplint.sources.schema_files import SourceError
 from sources.support import git, make_repository, write
-from tools import definition, expanding, field, kiplint
+from tools import complaint, definition, expanding, field, kiplint
 
 NOTE = b"// Version 1 is like version 0.\n"
 
@@ -477,6 +478,60 @@ class TestMerge:
         assert git(fork, "merge", "-q", "topic", fails=True)
         commit(fork, things(OLD, self.OURS, SIZE))
         assert entries() == [("compat/layout-changed", "wire")]
+
+    @pytest.fixture
+    def request_of_fork(self, fork: Path) -> Path:
+        """HEAD is a merge commit with the target branch as its first side, as CI servers make it of a request."""
+        git(fork, "commit", "-q", "-m", "merge")
+        git(fork, "update-ref", "refs/remotes/origin/trunk", "HEAD~1")
+        git(fork, "update-ref", "refs/remotes/apache/trunk", "upstream")
+        git(fork, "checkout", "-q", "--detach")
+        return fork
+
+    @pytest.mark.parametrize("target", ["GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CHANGE_TARGET"])
+    def test_a_request_does_not_hide_what_it_merges(
+        self, request_of_fork: Path, monkeypatch: pytest.MonkeyPatch, target: str
+    ) -> None:
+        assert entries() == []
+        monkeypatch.setenv(target, "trunk")
+        assert entries(base="hook") == entries() == entries(base="origin/trunk") != []
+
+    def test_a_request_may_merge_what_upstream_has(self, request_of_fork: Path) -> None:
+        commit(request_of_fork, {"README.md": b"One more commit."})
+        assert entries(base="origin/trunk", upstream="origin/trunk") == entries(base="origin/trunk") != []
+        assert entries(base="origin/trunk", upstream="apache/trunk") == []
+        result = kiplint("review", "--base", "origin/trunk", "--upstream", "apache/trunk", cwd=request_of_fork)
+        merged = git(request_of_fork, "rev-parse", "--short", "upstream")
+        note = f"compared with origin/trunk; what {merged} of apache/trunk has is not reported\n"
+        assert (result.code, result.err.startswith(note)) == (0, True)
+        commit(request_of_fork, things(OLD, SIZE))
+        assert ("compat/layout-changed", "wire") in entries(base="origin/trunk", upstream="apache/trunk")
+
+    def test_mistakes_in_upstream(self, fork: Path) -> None:
+        git(fork, "checkout", "-q", "-f", "--orphan", "other")
+        git(fork, "commit", "-q", "-m", "first")
+        for upstream, problem in (
+            ("nothing", "--upstream nothing: no such revision; fetch it"),
+            ("--all", "--upstream --all: no such revision; fetch it"),
+            ("trunk", "HEAD and trunk have no common commit in this clone; git fetch --unshallow"),
+        ):
+            assert complaint(partial(review, base="HEAD", upstream=upstream)) == problem
+
+    def test_what_a_merge_drops_of_the_fork_is_reported(self, fork: Path) -> None:
+        """Upstream never had it, so that the merge agrees with upstream is no excuse."""
+        git(fork, "merge", "--abort")
+        commit(fork, {"schemas/MineRequest.json": definition_of("Request", SIZE, name="Mine", key=77)}
+            | {"schemas/MineResponse.json": definition_of("Response", name="Mine", key=77)})  # fmt: skip
+        git(fork, "tag", "-f", "1.0.0")
+        git(fork, "merge", "-q", "--no-commit", "upstream")
+        assert entries() == []
+        write(fork, {"schemas/MineRequest.json": definition_of("Request", name="Mine", key=77)})
+        assert entries() == [("compat/layout-changed", "wire")]
+        for name in ("schemas/MineRequest.json", "schemas/MineResponse.json"):
+            git(fork, "rm", "-q", "-f", name)
+        assert [rule for rule, _ in entries()] == ["compat/message-removed"]
+        git(fork, "commit", "-q", "-m", "merge")
+        assert [rule for rule, _ in entries()] == ["compat/message-removed"]
 
     def test_upstream_s_configuration_is_no_change_of_the_merge(self, fork: Path) -> None:
         git(fork, "merge", "--abort")

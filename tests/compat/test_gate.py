@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kiplint.compat.rollout import FAILING, RolloutRow, rollout_of_trees, rollout_rules
+from kiplint.compat.rollout import FAILING, RolloutRow, rollout_of_trees
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.engine.config import Config
+from kiplint.engine.config import Config, Configurations, RuleOptions
 from kiplint.engine.run import check_set
 from kiplint.sources.schema_files import SchemaFile
 from tools import USUAL, document, field, rules_of
@@ -23,7 +23,7 @@ from tools import USUAL, document, field, rules_of
 JSON = dict[str, Any]
 HeaderMap = dict[str, str] | None
 
-RULES = rollout_rules(3)
+DEFAULTS = Configurations(options=RuleOptions(isolated=True))
 SETS: Final = int(os.environ.get("KIPLINT_GATE_SETS", 2 * USUAL))
 DIRECTORIES = ("clients", "raft")
 OFFSET_DELETE, GET_TELEMETRY, PUSH_TELEMETRY = "OffsetDelete", "GetTelemetrySubscriptions", "PushTelemetry"
@@ -278,7 +278,7 @@ def sets(draw: st.DrawFn) -> list[Pair]:
 
 
 def rows_of(drawn: list[Pair]) -> list[RolloutRow]:
-    return rollout_of_trees(tree(drawn, is_head=True), tree(drawn, is_head=False), 3, RULES, None)
+    return rollout_of_trees(tree(drawn, is_head=True), tree(drawn, is_head=False), 3, DEFAULTS, None)
 
 
 @settings(max_examples=SETS)

@@ -115,7 +115,7 @@ def test_a_glob_names_the_tags_with_a_version(sets: Path) -> None:
     assert find_releases(["[0-9]*"]).names == find_releases(["1.0.0"]).names == ("1.0.0",)
     assert complaint(lambda: find_releases(["v*"])) == "--released v*: no tag with a version number matches"
     assert complaint(lambda: find_releases(["none"])) == (
-        "--released none: not a schema set, a revision or a glob of tags"
+        "--released none: not a schema set, a release, a revision or a glob of tags"
     )
 
 

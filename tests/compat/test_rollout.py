@@ -11,12 +11,13 @@ import pytest
 
 from kiplint.compat.rollout import RolloutRow, in_words, rollout, rollout_of_trees, rollout_rules
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.engine.config import Config, RuleTable
+from kiplint.engine.config import Config, Configurations, RuleOptions, RuleTable
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from tools import alone, document, field, message, rpc, rules_of
 
+DEFAULTS = Configurations(options=RuleOptions(isolated=True))
 V3 = {"0-2": "1", "3-5": "2", "6+": "3"}
 """The headers of a request that `tools.rpc` makes, bumped to 6."""
 EXEMPT = "frozen at versions 0-1: it never carries the client instance id"
@@ -353,7 +354,7 @@ def test_a_file_that_cannot_be_read_makes_its_rpc_wrong(cut: tuple[str, ...], ha
     messages = (*done_rpc(), *done_rpc("Y", 2), HEADER)
     files = [(item.file, b"{" if item.name in [f"X{half}" for half in cut] else item.data) for item in messages]
     base = make_tree("", [("", [(item.file, item.data) for item in (*rpc("X", 1, "0-5"), *rpc("Y", 2, "0-5"))])])
-    rows = rollout_of_trees(make_tree("", [("", files)]), base if has_base else None, 3, rollout_rules(3), None)
+    rows = rollout_of_trees(make_tree("", [("", files)]), base if has_base else None, 3, DEFAULTS, None)
     assert [(row.name, row.status, row.rule) for row in rows] == [
         ("X", "wrong", "syntax/invalid-json"),
         ("Y", "done", ""),
@@ -362,7 +363,7 @@ def test_a_file_that_cannot_be_read_makes_its_rpc_wrong(cut: tuple[str, ...], ha
 
 
 def test_a_set_of_which_nothing_can_be_read_has_rows_too() -> None:
-    rows = rollout_of_trees(make_tree("", [("", [("XRequest.json", b"{")])]), None, 3, rollout_rules(3), None)
+    rows = rollout_of_trees(make_tree("", [("", [("XRequest.json", b"{")])]), None, 3, DEFAULTS, None)
     assert [(row.name, row.status, row.rule) for row in rows] == [("X", "wrong", "syntax/invalid-json")]
 
 
@@ -379,7 +380,7 @@ def test_a_set_of_which_nothing_can_be_read_has_rows_too() -> None:
 def test_an_error_of_the_request_header_is_one_of_all_that_use_it(header: bytes, why: str) -> None:
     files = [(item.file, item.data) for item in (*done_rpc(), *rpc("Y", 2, "0-5"))]
     tree = make_tree("", [("", [*files, ("RequestHeader.json", header)])])
-    x, y = rollout_of_trees(tree, None, 3, rollout_rules(3), None)
+    x, y = rollout_of_trees(tree, None, 3, DEFAULTS, None)
     assert (x.status, x.message[: len(why)], y.status) == ("wrong", why, "missing")
 
 
@@ -387,7 +388,7 @@ def test_an_ignore_comment_does_not_open_the_gate() -> None:
     request = half("request", {"0": "2", "1": "3"})
     data = b"// kiplint: ignore-file[all] it is on purpose\n" + request.data
     tree = make_tree("", [("", [("XRequest.json", data), ("XResponse.json", RESPONSE_1.data)])])
-    (row,) = rollout_of_trees(tree, None, 3, rollout_rules(3), None)
+    (row,) = rollout_of_trees(tree, None, 3, DEFAULTS, None)
     assert (row.status, row.rule) == ("wrong", "kip-1313/header-not-open")
 
 
@@ -426,7 +427,7 @@ def tree(**sets: tuple[Message, ...]) -> Tree:
 
 
 def rows_of_trees(head: Tree, base: Tree | None = None) -> list[tuple[str, str]]:
-    return [(row.name, row.status) for row in rollout_of_trees(head, base, 3, rollout_rules(3), None)]
+    return [(row.name, row.status) for row in rollout_of_trees(head, base, 3, DEFAULTS, None)]
 
 
 def test_every_rpc_of_every_set_is_a_row() -> None:

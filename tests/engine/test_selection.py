@@ -89,7 +89,7 @@ def test_severities(severity: dict[str, str], expected: dict[str, str]) -> None:
     [
         ("tags/gpa", "no rule matches tags/gpa; did you mean tags/gap?"),
         ("tagz", "no rule matches tagz; did you mean tags?"),
-        ("gap", "no rule matches gap; did you mean tags/gap?"),
+        ("gpa", "no rule matches gpa; did you mean tags/gap?"),
         ("Tags", "no rule matches Tags; did you mean tags?"),
         ("tags/", "no rule matches tags/; did you mean tags?"),
         ("zzzzz", "no rule matches zzzzz; see `kiplint rules`"),

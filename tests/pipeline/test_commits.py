@@ -57,6 +57,8 @@ def test_of_a_repository(tmp_path: Path) -> None:
     assert [revision.release for revision in revisions(repository, "tags=[12].*")] == ["1.0.0", "2.0.0-rc1"]
     git("tag", "vendor-8.3.0")
     assert [revision.release for revision in revisions(repository, "tags")] == ["1.0.0", "vendor-8.3.0"]
+    git("tag", "main", first)
+    assert revisions(repository, "main") == history  # the branch, not the tag of the same name
     assert revisions(repository, "tags=[0-9]*.[0-9]") == [one._replace(release="1.0.0")]
     with pytest.raises(SourceError, match=r"^no tag with a version like 3\*"):
         revisions(repository, "tags=3*")

@@ -21,7 +21,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.pipeline import stages
 from kiplint.pipeline.answers import Answers
 from kiplint.pipeline.directory import locked, read_settings
-from kiplint.pipeline.history import Line, read_source
+from kiplint.pipeline.history import Line, read_source, with_states
 from kiplint.pipeline.ingest import ingest
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.run import read_sources, run, write_sources
@@ -256,6 +256,19 @@ def test_a_run_that_was_killed_is_continued_where_the_branch_is_back(copy: Path,
         git(repository, "update-ref", "refs/heads/main", target)
         with pytest.raises(SessionError):
             run(copy, no_session, print)
+
+
+def test_a_link_to_a_source_is_followed_by_each_run(tmp_path: Path) -> None:
+    link = tmp_path / "current"
+    states = set[str]()
+    for name in ("old", "new"):
+        make_repository(tmp_path / name, {"a.json": name})
+        link.unlink(missing_ok=True)
+        link.symlink_to(tmp_path / name)
+        (line,) = with_states([read_source(f"kafka={link}#main")])
+        assert (line.location, line.problem) == (str(link), None)
+        states.add(line.state)
+    assert len(states) == 2
 
 
 def test_a_mistake_is_told_before_spark_starts(history: Path, copy: Path) -> None:

@@ -15,7 +15,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.pipeline import stages
 from kiplint.pipeline.changes import compare_pair
 from kiplint.pipeline.history import Line
-from kiplint.pipeline.matrix import negotiate_cells
+from kiplint.pipeline.matrix import Cells, negotiate_cells
 from kiplint.pipeline.rules import Rules
 from kiplint.pipeline.stages import run_stages
 from tools import definition, expanding, field
@@ -74,8 +74,9 @@ def test_a_message_that_cannot_be_compared_does_not_take_the_rows_of_others() ->
     rows = compare_pair(base, head, Rules.of())
     failure = "0.json: YRequest cannot be compared: 0.json has more than 100,000 fields, with structs expanded"
     assert [(row.get("message_name"), row.get("problem")) for row in rows] == [(None, failure), ("XRequest", None)]
-    cells = negotiate_cells(client_side("", base.main), broker_side("", head.main), {})
-    assert [(cell["name"], cell["status"], cell["lowest"]) for cell in cells] == [
+    cells: Cells = {}
+    keys = [*negotiate_cells(client_side("", base.main), broker_side("", head.main), cells)]
+    assert [(cells[key]["name"], cells[key]["status"], cells[key]["lowest"]) for key in keys] == [
         ("X", "layout-differs", None),
         ("Y", "not-compared", None),
     ]

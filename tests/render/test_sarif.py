@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import ntpath
+import os
 from typing import Any
 
 import pytest
@@ -60,6 +62,13 @@ def test_a_fix_of_a_byte_order_mark_is_left_out(start: int, count: int) -> None:
 )
 def test_uris(path: str, expected: str) -> None:
     assert uri(path) == expected
+
+
+def test_the_uri_of_another_drive_of_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as windows:
+        windows.setattr(os, "path", ntpath)
+        result = uri("D:/my sets/X.json")
+    assert result == "file:///D:/my%20sets/X.json"
 
 
 def test_a_name_cannot_make_a_link() -> None:

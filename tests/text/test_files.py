@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ntpath
 import os
 import socket
 import stat
@@ -12,7 +13,23 @@ import pytest
 
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.write import FileChanges
-from kiplint.text.files import open_to_write, read_file, replace_file
+from kiplint.text.files import open_to_write, read_file, relative_path, replace_file
+
+
+@pytest.mark.parametrize(
+    ("path", "start", "expected"),
+    [
+        (r"C:\sets\clients\X.json", r"C:\sets", "clients/X.json"),
+        (r"C:\sets", r"C:\sets\clients", ".."),
+        (r"D:\lint\baseline.json", r"C:\sets", "D:/lint/baseline.json"),
+    ],
+)
+def test_paths_of_windows_have_slashes(monkeypatch: pytest.MonkeyPatch, path: str, start: str, expected: str) -> None:
+    with monkeypatch.context() as windows:
+        windows.setattr(os, "path", ntpath)
+        windows.setattr(os, "sep", ntpath.sep)
+        result = relative_path(path, start)
+    assert result == expected
 
 
 @pytest.fixture

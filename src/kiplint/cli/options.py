@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
+from glob import escape, glob
 from typing import Annotated, Any, Final, Literal, TypeVar, get_type_hints
 
 import msgspec
@@ -61,6 +62,19 @@ def complete_rules(incomplete: str) -> list[str]:
     rules = shipped_rules()
     names = ["default", "all", *dict.fromkeys(rule.pack for rule in rules), *(rule.id for rule in rules)]
     return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_sets(incomplete: str) -> list[str]:
+    """The built-in releases that a shell offers for the beginning of a SET, after the files that begin like it.
+
+    None for an empty word, for which a shell then offers all files.
+    """
+    from kiplint.sources.built_in import release_names
+
+    if not incomplete:
+        return []
+    paths = sorted(glob(f"{escape(incomplete)}*"))
+    return [*paths, *(name for name in release_names() if name.startswith(incomplete))]
 
 
 def _severities(values: Iterable[str]) -> dict[str, str]:

@@ -108,7 +108,9 @@ def binary_stream(stream: TextIO) -> BinaryIO:
 def run(command: Callable[[], int]) -> NoReturn:
     """Run a command and exit with the code that it returns; on an error, print one line on stderr and exit with 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # some terminals cannot show all characters
+        # Some terminals cannot show all characters, and JSON in a file or a pipe is UTF-8 on Windows, too.
+        encoding = "utf-8" if os.name == "nt" and not sys.stdout.isatty() else None
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
     signal.signal(signal.SIGTERM, _exit_after_signal)
     try:
         try:

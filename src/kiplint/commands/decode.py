@@ -16,7 +16,7 @@ import typer
 from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.cli.options import RepositoryOption
+from kiplint.cli.options import RepositoryOption, complete_sets
 from kiplint.cli.output import present
 from kiplint.codec.codec import Codec, DecodedBody
 from kiplint.codec.problems import ByteProblem, byte_problem
@@ -66,6 +66,7 @@ def command(
         typer.Option(
             "--set",
             metavar="SET",
+            autocompletion=complete_sets,
             help="The schema set with the layouts: a directory, an archive, a release such as 4.1, REV: or REV:path. "
             "Repeatable; the first "
             "set that has the version is used.",

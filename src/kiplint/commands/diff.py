@@ -22,6 +22,7 @@ from kiplint.cli.options import (
     RepositoryOption,
     SelectOption,
     SeverityOption,
+    complete_sets,
     keywords_of,
     make_options,
 )
@@ -30,8 +31,8 @@ from kiplint.compat.change import ChangeFinding, MessagePair
 from kiplint.compat.classify import BREAKS, GRAVE, breaks_in_words
 from kiplint.compat.diff import Role, breaks_of, compare, notes_of, single_file_of
 from kiplint.compat.released import releases_note, releases_of
-from kiplint.compat.tree import load, load_base, require_counterparts, sets_of_clients
-from kiplint.engine.config import RuleOptions, StrPath, configure
+from kiplint.compat.tree import load, load_base, load_head, reported_sets, require_counterparts, sets_of_clients
+from kiplint.engine.config import Configurations, RuleOptions, StrPath
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.render.changes import write_change_table, write_changes
 from kiplint.render.formats import PAGE, Writer
@@ -53,14 +54,24 @@ def command(
         str,
         typer.Argument(
             metavar="OLD",
+            autocompletion=complete_sets,
             help="The base: a directory, an archive, a release such as 4.1, REV: or REV:path. Its versions count as "
             "released.",
         ),
     ],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The set to compare with it, in the same forms.")],
+    new: Annotated[
+        str,
+        typer.Argument(
+            metavar="NEW", autocompletion=complete_sets, help="The set to compare with it, in the same forms."
+        ),
+    ],
     also: Annotated[
         list[str] | None,
-        typer.Option(metavar="OLDER", help="An older set whose tag numbers must not be reused. Repeatable."),
+        typer.Option(
+            metavar="OLDER",
+            autocompletion=complete_sets,
+            help="An older set whose tag numbers must not be reused. Repeatable.",
+        ),
     ] = None,
     messages: Annotated[
         list[str] | None,
@@ -214,10 +225,12 @@ def run(options: DiffOptions) -> DiffResult:
     failing_breaks = breaks_of(options.fail_on_breaks)
     git = open_repository(options.repository)
     old_name, new_name, *older_names = (os.fspath(name) for name in (options.old, options.new, *options.also))
-    configuration = configure(new_name, options)
-    rules, keeps = configuration.rules(), configuration.keeps
-    before = load_base(old_name, git, keeps)
-    after, *older = (load(name, git, keeps) for name in (new_name, *older_names))
+    configurations = Configurations(new_name, options)
+    configurations.main.rules()  # a mistake in the options is reported even if there is nothing to compare
+    after = load_head(new_name, git, configurations.keeps)
+    before = reported_sets(load_base(old_name, git), configurations.keeps, after.root)
+    older = [load(name, git) for name in older_names]
+    paths = tuple(filter(configurations.keeps, after.sources))
     if options.role == "client":
         before, after, *older = map(sets_of_clients, (before, after, *older))
     if not single_file_of(before, after):
@@ -225,23 +238,22 @@ def run(options: DiffOptions) -> DiffResult:
 
     releases = None
     notes: tuple[str, ...] = ()
-    if options.released or configuration.config.released:
+    if options.released or configurations.main.config.released:
         release_names = [os.fspath(name) for name in options.released]
-        releases = releases_of(configuration, old_name, release_names, git, new_name)
+        releases = releases_of(configurations.main, old_name, release_names, git, new_name)
         notes = releases_note(releases, old_name)
-    accept = configuration.config.accept
-    result = compare(before, after, rules, older, options.messages, releases, options.role, accept)
+    result = compare(before, after, configurations, older, options.messages, releases, options.role)
     is_failing = any(change.breaks in failing_breaks or change.severity == "error" for change in result.changes)
     status: Status = "findings" if is_failing else "ok"
     return DiffResult(
         findings=(*result.changes, *result.comments),
-        files=len(after.sources),
+        files=len(paths),
         messages=result.messages,
         sources={**before.sources, **after.sources},
         status="error" if result.unparsable or not result.is_complete else status,
         sets=(old_name, new_name),
-        rules=rules.by_id,
-        paths=tuple(after.sources),
+        rules=configurations.rules_by_id,
+        paths=paths,
         unparsable=result.unparsable,
         notes=(*notes, *notes_of([result])),
         harmless=("info",),

@@ -19,7 +19,7 @@ from kiplint.compat.classify import run_example
 from kiplint.compat.examples import check_example, example_folder
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Rule
-from kiplint.engine.ruleset import check_selector, matches
+from kiplint.engine.ruleset import full_selector, matches, several_match
 from kiplint.render.changes import write_changes
 from kiplint.render.report import Report
 from kiplint.render.table import BOLD, DIM, WIDTH, paint, width_of
@@ -45,21 +45,13 @@ def command(
 
 
 def rule_of(name: str) -> Rule:
-    """The rule with an id such as `tags/gap`, or the only rule named `gap` in all packs.
-
-    Raises UsageError for the name of no rule or of several.
-    """
+    """The rule that a selector means, such as `tags/gap` or `gap`. Raises UsageError if it means none or several."""
     rules = all_rules()
-    named_rules = [rule for rule in rules if name in (rule.id, rule.spec.id)]
-    if len(named_rules) == 1:
-        return named_rules[0]
-    if not named_rules:
-        check_selector(name, rules)  # raises for a name that is no pack or glob either
-        named_rules = [rule for rule in rules if matches(name, rule)]
-        if len(named_rules) == 1:
-            return named_rules[0]
-    ids = ", ".join(rule.id for rule in named_rules)
-    raise UsageError(f"{name} matches several rules; name one of them: {ids}")
+    selector = full_selector(name, rules)
+    matching_rules = [rule for rule in rules if matches(selector, rule)]
+    if len(matching_rules) > 1:
+        raise UsageError(several_match(name, (rule.id for rule in matching_rules)))
+    return matching_rules[0]
 
 
 def sections(rule: Rule, color: bool) -> list[str]:

@@ -20,16 +20,17 @@ from kiplint.cli.options import (
     RepositoryOption,
     SelectOption,
     SeverityOption,
+    complete_sets,
     keywords_of,
     make_options,
 )
 from kiplint.cli.output import report
 from kiplint.compat.causes import unexplained
-from kiplint.compat.change import ChangeFinding, Kind
-from kiplint.compat.classify import classify
+from kiplint.compat.change import ChangeFinding
 from kiplint.compat.compare import compare_trees
+from kiplint.compat.diff import classify_sets, completeness
 from kiplint.compat.tree import Tree, make_tree, read_directories, unparsable_files
-from kiplint.engine.config import FailOn, RuleOptions, StrPath, configure
+from kiplint.engine.config import Configurations, FailOn, RuleOptions, StrPath
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
@@ -66,6 +67,7 @@ def command(
         str | None,
         typer.Option(
             metavar="BASE",
+            autocompletion=complete_sets,
             help="The schema set to compare with: a directory, an archive, a release such as 4.1, REV: or REV:path.",
         ),
     ] = None,
@@ -223,11 +225,11 @@ def kip(*files: StrPath, **options: Any) -> KipResult:
 def run(options: KipOptions) -> KipResult:
     """Check the KIPs; raises the errors of `kip`."""
     names = tuple(os.fspath(file) for file in options.files)
-    configuration = configure("." if not names or names[0] == STDIN else names[0], options)
-    rules = configuration.rules()
+    configurations = Configurations("." if not names or names[0] == STDIN else names[0], options)
+    configurations.main.rules()  # a mistake in the options is reported even if there is nothing to check
     base_files: Mapping[str, Sequence[tuple[str, bytes]]] = {}
     if options.base:
-        base_files = read_directories(options.base, open_repository(options.repository), configuration.keeps)
+        base_files = read_directories(options.base, open_repository(options.repository))
     base = make_tree(os.fspath(options.base or ""), base_files.items())
     kips = [_read(name) for name in names]
     notes = tuple(note for kip in kips for note in kip.notes)
@@ -236,17 +238,19 @@ def run(options: KipOptions) -> KipResult:
 
     kip_objects: list[KipObject] = []
     all_findings: list[Finding] = []
+    is_complete = True
     for kip in kips:
         if kip.definitions:
-            changes, findings = _check(kip, base, base_files, rules)
-            kip_objects.append(KipObject(kip.path, kip.definition_objects, tuple(changes)))
-            all_findings += findings
+            outcome = _check(kip, base, base_files, configurations)
+            kip_objects.append(KipObject(kip.path, kip.definition_objects, tuple(outcome.changes)))
+            all_findings += outcome.findings
+            is_complete = is_complete and outcome.is_complete
+            notes += outcome.warnings
     ranked_findings = tuple(rank(all_findings))
     status: Status = "ok"
-    is_complete = all(change.kind != Kind.NOT_COMPARED.label for kip in kip_objects for change in kip.changes)
     if base.unparsable or not is_complete:
         status = "error"
-    elif at_least(ranked_findings, options.fail_on or configuration.config.fail_on):
+    elif at_least(ranked_findings, options.fail_on or configurations.main.config.fail_on):
         status = "findings"
     paths = tuple(kip.path for kip in kips)
     sources = {**base.sources, **{kip.path: kip.data for kip in kips}}
@@ -257,7 +261,7 @@ def run(options: KipOptions) -> KipResult:
         sources={path: sources[path] for path in (*paths, *(finding.path for finding in ranked_findings))},
         status=status,
         sets=names,
-        rules=rules.by_id,
+        rules=configurations.rules_by_id,
         paths=paths,
         unparsable=unparsable_files(base),
         notes=notes,
@@ -275,13 +279,24 @@ def _read(path: str) -> Kip:
     return Kip("<stdin>" if path == STDIN else path, data, Lines(text), definitions, document.fields, document.patches)
 
 
+class _Outcome(NamedTuple):
+    """What a KIP changes, and what is wrong with it."""
+
+    changes: list[ChangeFinding]
+    findings: list[Finding]
+    """The findings of the check, and the changes that no error of the check explains."""
+    is_complete: bool = True
+    """Whether all messages were compared."""
+    warnings: tuple[str, ...] = ()
+
+
 def _check(
-    kip: Kip, base: Tree, base_files: Mapping[str, Iterable[tuple[str, bytes]]], rules: RuleSet
-) -> tuple[list[ChangeFinding], list[Finding]]:
+    kip: Kip, base: Tree, base_files: Mapping[str, Iterable[tuple[str, bytes]]], configurations: Configurations
+) -> _Outcome:
     """Replace the definitions of the base that have the same names as those of a KIP; check and compare the result.
 
-    `base_files` are the paths and the bytes of the base by directory. Return the changes and all findings: those of the
-    check, and the changes that no error of the check explains. Their positions are in the KIP.
+    Each set is judged by its configuration; if the base has none, by that of the KIP. `base_files` are the paths and
+    the bytes of the base by directory. All positions are in the KIP.
     """
     files_by_directory = {directory: dict(files) for directory, files in base_files.items()}
     blocks_by_path: dict[str, Block] = {}
@@ -298,20 +313,27 @@ def _check(
         end = block.offset(finding.end_line, finding.end_column)
         return finding.at(kip.path, kip.span(start, end))
 
+    def rules_of(directory: str) -> RuleSet:
+        configuration = configurations.of(directory)
+        return (configuration if configuration.file else configurations.main).rules()
+
     findings: list[Finding] = []
     for directory, files in files_by_directory.items():
         inputs = [SchemaFile(path, data, is_reported=path in blocks_by_path) for path, data in files.items()]
         if any(file.is_reported for file in inputs):
+            rules = rules_of(os.path.join(base.root, directory))
             result = check_set(inputs, rules, directory=directory, single_file=not base.sets)
             findings += map(in_kip, result.findings)
     if not base.sets:
-        return [], findings
+        return _Outcome([], findings)
 
-    after = make_tree(kip.path, ((directory, files.items()) for directory, files in files_by_directory.items()))
-    classified_changes = classify(compare_trees(base, after), rules, base.sources, after.sources)
+    after = make_tree(base.name, ((directory, files.items()) for directory, files in files_by_directory.items()))
+    all_changes = compare_trees(base, after)
+    classified_changes = classify_sets(all_changes, base, after, rules_of, base.sources)
     changes = rank(in_kip(finding) for _, finding in classified_changes)
-    supersedes = {rule.id: rule.supersedes for rule in rules.all_rules}
-    return changes, [*findings, *unexplained(changes, rank(findings), supersedes)]
+    supersedes = {rule.id: rule.supersedes for rule in configurations.rules_by_id.values()}
+    findings += unexplained(changes, rank(findings), supersedes)
+    return _Outcome(changes, findings, *completeness(all_changes, classified_changes))
 
 
 def _placed_definitions(kip: Kip, base: Tree) -> Iterator[tuple[str, str, Definition, Block]]:

@@ -16,7 +16,7 @@ from kiplint.cli.options import FormOption
 from kiplint.cli.output import present, present_patch
 from kiplint.compat.rollout import MESSAGES_WITH_ID, header_text
 from kiplint.compat.tree import make_tree, unparsable_files
-from kiplint.engine.config import StrPath, configure
+from kiplint.engine.config import Configurations, StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.kip_1313 import migrate
 from kiplint.fixes.migration import FileEdits, Migration, MigrationRow, State, files_of, join, real_rpcs, verify
@@ -274,14 +274,13 @@ def _migrate(
     """
     if not dry_run:
         require_files(paths)
-    configuration = configure(paths[0])
-    rules = configuration.default_and_selected_rules()
+    configurations = Configurations(paths[0])
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []
     unparsable: list[str] = []
     found_rpc_names: set[str] = set()
     wanted_rpc_names = {rpc_of(name) for name in names}
-    for schema_files in open_sets(paths, configuration.keeps).sets:
+    for schema_files in open_sets(paths, configurations.keeps).sets:
         pairs = [(file.path, file.data) for file in schema_files.files]
         tree = make_tree("", [(schema_files.directory, pairs)])
         unparsable += unparsable_files(tree)
@@ -293,6 +292,7 @@ def _migrate(
 
         migration = migrate_set(schemas, [rpc for rpc in rpcs if not names or rpc.name in wanted_rpc_names])
         if migration.rows:
+            rules = configurations.of(schema_files.directory).default_and_selected_rules()
             migration = verify(schema_files, migration, rules, header)
         files += migration.files
         directory = encodable(schema_files.directory or ".")

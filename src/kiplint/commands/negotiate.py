@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple, TextIO
 
 import typer
 
-from kiplint.cli.options import FormOption, RepositoryOption
+from kiplint.cli.options import FormOption, RepositoryOption, complete_sets
 from kiplint.cli.output import present
 from kiplint.compat.negotiation import Exchange, Negotiation, RpcRow
 from kiplint.compat.negotiation import negotiate as agree
@@ -45,6 +45,7 @@ def command(
         str,
         typer.Argument(
             metavar="CLIENT",
+            autocompletion=complete_sets,
             help="The client's schema set: a directory, an archive, a release such as 4.1, REV: or REV:path; or a "
             "table of its versions.",
         ),
@@ -53,6 +54,7 @@ def command(
         list[str],
         typer.Argument(
             metavar="BROKER",
+            autocompletion=complete_sets,
             help="The schema set of each broker, or a table of versions such as the saved output of "
             "kafka-broker-api-versions.sh; - for standard input.",
         ),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import io
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, NamedTuple, TextIO
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final, Literal, TextIO
 
 import msgspec
 import typer
@@ -23,33 +22,29 @@ from kiplint.cli.options import (
     ReportFormatOption,
     SelectOption,
     SeverityOption,
+    complete_sets,
     keywords_of,
     make_options,
 )
 from kiplint.cli.output import report
-from kiplint.compat.acceptance import SUPPRESSION_ADDED, added_entries, added_suppressions
+from kiplint.compat.acceptance import SUPPRESSION_ADDED
 from kiplint.compat.base import (
     CONFIGURATION_CHANGED,
-    Base,
     RevisionFiles,
     changed_configuration,
     find_base,
-    path_in_revision,
     require_comparable,
 )
 from kiplint.compat.causes import Entry, Origin, entries_of
-from kiplint.compat.change import ChangeFinding, Kind
-from kiplint.compat.classify import BREAKS, GRAVE, breaks_of_counts, changes_in_both
-from kiplint.compat.diff import Diff, breaks_of, compare, notes_of
+from kiplint.compat.change import ChangeFinding
+from kiplint.compat.classify import BREAKS, GRAVE, breaks_of_counts
+from kiplint.compat.comparison import Comparison, compare_paths
+from kiplint.compat.diff import breaks_of
 from kiplint.compat.grouping import group_changes
-from kiplint.compat.released import Releases, releases_note, releases_of
-from kiplint.compat.rollout import RolloutRow, in_words, rollout_of_trees, rollout_rules
+from kiplint.compat.rollout import RolloutRow, in_words
 from kiplint.compat.rollout_report import RolloutDocument, findings_of, rollout_document
-from kiplint.compat.tree import Tree, counterpart_of, load, load_base, load_release, make_tree, unparsable_files
-from kiplint.engine.config import Acceptance, Configuration, Configurations, FailOn, RuleOptions, StrPath, configure
-from kiplint.engine.errors import UsageError
+from kiplint.engine.config import Configurations, FailOn, RuleOptions, StrPath
 from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import RuleSet
 from kiplint.fixes.check import CheckOptions, check_sets
 from kiplint.model.headers import HEADER_WITH_ID
 from kiplint.render.changes import ENTRY_COLUMNS, in_one_line, proof, write_changes, write_proofs
@@ -60,7 +55,7 @@ from kiplint.render.table import fold, title, width_of
 from kiplint.render.text import excerpt, split_for_excerpts, write_accepted, write_finding_rows, write_fix_hints
 from kiplint.sources.built_in import title as title_of_release
 from kiplint.sources.repository import HERE
-from kiplint.sources.schema_files import NothingThereError, SourceError
+from kiplint.sources.schema_files import SourceError
 from kiplint.text.files import DISK
 from kiplint.text.words import plural, tally
 
@@ -82,6 +77,7 @@ BaseOption = Annotated[
     str | None,
     typer.Option(
         metavar="BASE",
+        autocompletion=complete_sets,
         help="The revision to compare with; none for no comparison; hook for what a commit hook has to review.",
         show_default="the merge base with the default branch; on the default branch, the previous commit",
     ),
@@ -94,6 +90,10 @@ def command(
         typer.Argument(metavar="PATH", help="Directories and files of the checkout.", show_default="the checkout"),
     ] = None,
     base: BaseOption = None,
+    upstream: Annotated[
+        str | None,
+        typer.Option(metavar="REV", help="The branch that a fork merges: what HEAD has merged of it is not reported."),
+    ] = None,
     released: ReleasedOption = None,
     rollout: Annotated[
         RolloutReport,
@@ -141,6 +141,8 @@ class ReviewOptions(RuleOptions, frozen=True, kw_only=True):
     """Directories and files of the work tree; by default all."""
     base: str | None = None
     """The revision to compare with, or `none`; by default as `find_base` chooses it."""
+    upstream: str | None = None
+    """The branch that a fork merges: what HEAD has merged of it is not of the change."""
     released: Sequence[StrPath] = ()
     """The releases, as globs of tags, revisions or sets; by default those of the configuration, otherwise the tags."""
     rollout: RolloutReport = "auto"
@@ -271,42 +273,40 @@ def run(options: ReviewOptions) -> ReviewResult:
     """Review the work tree; raises the errors of `review`."""
     failing_breaks = breaks_of(options.fail_on_breaks)
     names = _names(options.paths)
-    found_base = find_base(options.base)
+    found_base = find_base(options.base, options.upstream)
     revision, merged = found_base.revision, found_base.merged
     if revision:
         require_comparable([os.fspath(path) for path in options.paths], HERE.top)
     base_files = RevisionFiles(revision) if revision and not HERE.is_unborn(revision) else None
     configurations = Configurations(names[0], options, base_files if base_files and not options.trust_head else DISK)
-    configuration = configurations.main
-    rules = configuration.rules()
     rules_by_id = {
         **configurations.rules_by_id,
         **{rule.id: rule for rule in (CONFIGURATION_CHANGED, SUPPRESSION_ADDED)},
     }
-    head_configuration = _head_configuration(names[0], options, configuration) if base_files else configuration
+    # Entries of `accept` count as their author wrote them; all else is the base's. A mistake is a finding of its own.
+    heads = Configurations(names[0], options, replacements=configurations) if base_files else configurations
 
     check_options = CheckOptions(sets=names, base=revision or None, fix=options.fix)
     check = check_sets(check_options, configurations, strict=True, merged=merged)
     released = [os.fspath(name) for name in options.released]
-    accept = head_configuration.config.accept  # entries count as their author wrote them; all else is the base's
-    comparison = _compare(names, found_base, released, configurations, accept)  # after the fixes
-    for commit in merged:
-        comparison = _of_merge(comparison, _compare(names, Base(commit), released, configurations, accept))
-    rows = _rollout(comparison, configuration, options.rollout)
+    comparison = compare_paths(names, found_base, released, configurations, heads)  # after the fixes
+    rows = _rollout(comparison, options.rollout)
     paths = [*names, *comparison.new_sources]
     findings_by_origin: dict[Origin, Iterable[Finding]] = {
         "check": (
             *check.findings,
             *changed_configuration(base_files, merged, paths, options.trust_head),
             *comparison.comments,
-            *_suppressions(comparison, rules),
-            *added_entries(configuration, head_configuration, comparison.accepted),
+            *comparison.suppressions,
         ),
         "diff": comparison.findings,
         "rollout": findings_of(rows, comparison.new_sources) if options.rollout == "always" else (),
     }
     entries = entries_of(findings_by_origin, {rule.id: rule.supersedes for rule in rules_by_id.values()})
-    fail_on = options.fail_on or configuration.config.fail_on
+
+    def fail_on(path: str) -> str:
+        return options.fail_on or configurations.of(os.path.dirname(path)).config.fail_on
+
     return ReviewResult(
         findings=entries,
         files=len(check.paths),
@@ -327,14 +327,6 @@ def run(options: ReviewOptions) -> ReviewResult:
         released=comparison.releases.names if comparison.releases else (),
         rollout=rows,
     )
-
-
-def _head_configuration(name: str, options: ReviewOptions, base: Configuration) -> Configuration:
-    """The configuration of the work tree; that of the base if it has a mistake, which is a finding of its own."""
-    try:
-        return configure(name, options)
-    except UsageError:
-        return base
 
 
 def _names(paths: Iterable[StrPath]) -> tuple[str, ...]:
@@ -358,126 +350,21 @@ def _names(paths: Iterable[StrPath]) -> tuple[str, ...]:
 
 
 def _status(
-    entries: tuple[Entry, ...], changes: Iterable[ChangeFinding], fail_on: str, failing_breaks: set[str]
+    entries: Iterable[Entry], changes: Iterable[ChangeFinding], fail_on: Callable[[str], str], failing_breaks: set[str]
 ) -> Status:
-    """`findings` if an entry is as severe as `fail_on`, or a change breaks one of `failing_breaks`, such as `wire`."""
-    if fail_on != "never" and any(change.breaks in failing_breaks for change in changes):
-        return "findings"
-    return "findings" if at_least(entries, fail_on) else "ok"
-
-
-class Comparison(NamedTuple):
-    """The comparison of all paths with the base.
-
-    It has the trees of each path before and after, and the files of all these trees by path.
-    """
-
-    trees: Sequence[tuple[Tree, Tree]] = ()
-    old_sources: Mapping[str, bytes] = MappingProxyType({})
-    new_sources: Mapping[str, bytes] = MappingProxyType({})
-    changes: Sequence[ChangeFinding] = ()
-    accepted: Sequence[ChangeFinding] = ()
-    comments: Sequence[Finding] = ()
-    """The findings about comments that accept no change."""
-    releases: Releases | None = None
-    notes: Sequence[str] = ()
-    is_complete: bool = True
-    """Whether all messages that could be read were compared."""
-
-    @property
-    def additions(self) -> tuple[ChangeFinding, ...]:
-        """The changes that break nothing and are only infos; comments are not reported."""
-        return tuple(
-            change
-            for change in self.changes
-            if change.breaks == "none" and change.severity == "info" and change.kind != Kind.COMMENT_CHANGED.label
-        )
-
-    @property
-    def findings(self) -> list[ChangeFinding]:
-        """The changes that break something, or are at least a warning: all but the additions."""
-        return [change for change in self.changes if change.breaks != "none" or change.severity != "info"]
-
-
-def _compare(
-    names: Iterable[str],
-    base: Base,
-    released: Sequence[str],
-    configurations: Configurations,
-    accept: Sequence[Acceptance],
-) -> Comparison:
-    """Compare each path with the same path in the base, by its configuration; without a base, nothing."""
-    revision = base.revision
-    if not revision and not base.release:
-        return Comparison()
-    releases = releases_of(configurations.main, f"{revision}:" if revision else base.release, released)
-    trees: list[tuple[Tree, Tree]] = []
-    old_sources: dict[str, bytes] = {}
-    new_sources: dict[str, bytes] = {}
-    diffs: list[Diff] = []
-    notes = [*releases_note(releases, f"{revision}:")] if revision else []
-    for name in names:
-        try:
-            after = load(name, HERE, configurations.keeps)
-        except NothingThereError:  # all its definitions are gone
-            after = make_tree(name, ())
-        old_name = path_in_revision(name, revision) if revision else ""
-        if revision and not old_name:
-            notes.append(f"{name} is not in {revision}, so there is nothing to compare it with")
-            continue
-        try:
-            before = load_base(old_name, HERE, configurations.keeps) if old_name else load_release(base.release)
-        except NothingThereError:  # the base has no definition in this path
-            continue
-        if base.release:
-            before = counterpart_of(before, after, os.path.relpath(os.path.realpath(name), HERE.top or os.curdir))
-        notes += [f"warning: {path} cannot be read, so it is not compared" for path in unparsable_files(before)]
-        trees.append((before, after))
-        rules = configurations.of(name if os.path.isdir(name) else os.path.dirname(name)).rules()
-        old_sources |= before.sources
-        new_sources |= after.sources
-        diffs.append(compare(before, after, rules, releases=releases, accept=accept))
-    return Comparison(
-        trees,
-        old_sources,
-        new_sources,
-        changes=[change for diff in diffs for change in diff.changes],
-        accepted=[change for diff in diffs for change in diff.accepted],
-        comments=[finding for diff in diffs for finding in diff.comments],
-        releases=releases,
-        notes=[*notes, *notes_of(diffs)],
-        is_complete=all(diff.is_complete for diff in diffs),
+    """`findings` if an entry is as severe as `fail_on` its path, or a change breaks one of `failing_breaks`."""
+    is_failing = any(at_least((entry,), fail_on(entry.path)) for entry in entries) or any(
+        change.breaks in failing_breaks and fail_on(change.path) != "never" for change in changes
     )
+    return "findings" if is_failing else "ok"
 
 
-def _of_merge(comparison: Comparison, other: Comparison) -> Comparison:
-    """What a merge brings: of the comparison with HEAD, what the one with the `other` side has, too."""
-    changes = [*other.changes, *other.accepted]  # a comment that HEAD has accepts nothing of the merge
-    comments = {finding.fingerprint for finding in other.comments}
-    return comparison._replace(
-        changes=changes_in_both(comparison.changes, changes),
-        accepted=changes_in_both(comparison.accepted, changes),
-        comments=[finding for finding in comparison.comments if finding.fingerprint in comments],
-    )
-
-
-def _suppressions(comparison: Comparison, rules: RuleSet) -> Iterator[Finding]:
-    """What the change suppresses by comments."""
-    for before, after in comparison.trees:
-        yield from added_suppressions(before, after, comparison.accepted, rules)
-
-
-def _rollout(comparison: Comparison, configuration: Configuration, when: RolloutReport) -> tuple[RolloutRow, ...]:
+def _rollout(comparison: Comparison, when: RolloutReport) -> tuple[RolloutRow, ...]:
     """The RPCs with their request headers; none for `never`, and for `auto` while no definition has headerVersions."""
     declares_headers = any(b'"headerVersions"' in data for data in comparison.new_sources.values())
     if when == "never" or (when == "auto" and not declares_headers):
         return ()
-    rules = rollout_rules(HEADER_WITH_ID, configuration.config, configuration.rules().all_rules)
-    return tuple(
-        row
-        for before, after in comparison.trees
-        for row in rollout_of_trees(after, before, HEADER_WITH_ID, rules, comparison.releases)
-    )
+    return tuple(comparison.rollout(HEADER_WITH_ID))
 
 
 def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:

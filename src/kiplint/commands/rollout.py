@@ -8,13 +8,13 @@ from typing import Annotated, Final, TextIO
 
 import typer
 
-from kiplint.cli.options import ReleasedOption, ReportFormatOption, RepositoryOption
+from kiplint.cli.options import ReleasedOption, ReportFormatOption, RepositoryOption, complete_sets
 from kiplint.cli.output import report
 from kiplint.compat.released import releases_note, releases_of
-from kiplint.compat.rollout import FAILING, RolloutRow, header_text, in_words, rollout_of_trees, rollout_rules
+from kiplint.compat.rollout import FAILING, RolloutRow, header_text, in_words, rollout_of_trees
 from kiplint.compat.rollout_report import RolloutDocument, findings_of, rollout_document
-from kiplint.compat.tree import load, unparsable_files
-from kiplint.engine.config import StrPath, configure
+from kiplint.compat.tree import load, load_head, reported_sets, unparsable_files
+from kiplint.engine.config import Configurations, StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import Writer
 from kiplint.render.markdown import write_table, write_verdict
@@ -35,6 +35,7 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="[BASE] HEAD",
+            autocompletion=complete_sets,
             help="The base, if any, and the set to report on.",
             show_default="the working directory",
         ),
@@ -101,16 +102,14 @@ def rollout(
     if len(base_names) > 1:
         raise UsageError(f"rollout needs one set, or a base and a head, not {len(sets)} sets")
     base_name = base_names[0] if base_names else ""
-    configuration = configure(head_name)
+    configurations = Configurations(head_name)
     git = open_repository(repository)
-    head = load(head_name, git, configuration.keeps)
-    base = load(base_name, git, configuration.keeps) if base_name else None
-    rule_set = configuration.rules()
-    rules = rollout_rules(header, configuration.config, rule_set.all_rules)
+    head = load_head(head_name, git, configurations.keeps)
+    base = reported_sets(load(base_name, git), configurations.keeps, head.root) if base_name else None
     release_names = [os.fspath(name) for name in released]
-    releases = releases_of(configuration, base_name, release_names, git, head_name)
+    releases = releases_of(configurations.main, base_name, release_names, git, head_name)
 
-    rows = tuple(rollout_of_trees(head, base, header, rules, releases))
+    rows = tuple(rollout_of_trees(head, base, header, configurations, releases))
     status: Status = "findings" if any(row.status in FAILING for row in rows) else "ok"
     unparsable = unparsable_files(head, base)
     if unparsable:
@@ -123,7 +122,7 @@ def rollout(
         sources=sources,
         status=status,
         sets=(head_name, *base_names),
-        rules=rule_set.by_id,
+        rules=configurations.rules_by_id,
         paths=tuple(head.sources),
         unparsable=unparsable,
         document=rollout_document(rows, header),

@@ -13,7 +13,7 @@ from kiplint.compat.base import all_rules
 from kiplint.compat.examples import try_examples
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import load_pack
-from kiplint.engine.ruleset import check_selector, matches
+from kiplint.engine.ruleset import full_selector, matches
 from kiplint.render.table import table, width_of
 from kiplint.text.show import printable
 from kiplint.text.words import comma_parts, plural
@@ -44,9 +44,7 @@ def command(
     if pack:
         return _test(pack)
     rules = all_rules()
-    selectors = comma_parts(selectors or ())
-    for selector in selectors:
-        check_selector(selector, rules)
+    selectors = [full_selector(selector, rules) for selector in comma_parts(selectors or ())]
     if selectors:
         rules = [rule for rule in rules if any(matches(selector, rule) for selector in selectors)]
     rows = [[(rule.id, ""), (rule.severity.replace("off", "-"), ""), (rule.title, "")] for rule in rules]

@@ -10,7 +10,7 @@ import typer
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from kiplint.cli.options import FormOption, RepositoryOption
+from kiplint.cli.options import FormOption, RepositoryOption, complete_sets
 from kiplint.cli.output import present
 from kiplint.codec.values import default_of, uuid_text
 from kiplint.compat.tree import Tree, failure_reason, load_or_newest, require_limits, unparsable_files
@@ -52,6 +52,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="SET",
+            autocompletion=complete_sets,
             help="The schema set of the message, such as 4.1 or a directory.",
             show_default="the working directory, or the newest built-in release if it has no definitions",
         ),

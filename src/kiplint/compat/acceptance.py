@@ -8,20 +8,20 @@ for changes without a line and for what a team decides in one place.
 
 from __future__ import annotations
 
-import re
+import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from kiplint.compat.change import Change, ChangeFinding
-from kiplint.compat.tree import Tree
-from kiplint.engine.config import Acceptance, Configuration
+from kiplint.compat.tree import Tree, file_name
+from kiplint.engine.config import Acceptance, Configuration, Configurations
 from kiplint.engine.finding import Finding, Location, Violation
 from kiplint.engine.rule import Rule, RuleSpec
-from kiplint.engine.ruleset import RuleSet, check_selector, rule_ids_by_selector
+from kiplint.engine.ruleset import RuleSet, full_selector, rule_ids_by_selector
 from kiplint.engine.run import IGNORE_MARK, check_set, finding_about_file, located_finding
 from kiplint.engine.suppression import Suppression, Target, parse_suppressions
 from kiplint.model.load import ProblemElement
@@ -42,27 +42,24 @@ class AcceptedChanges(NamedTuple):
     accepted: list[ChangeFinding]
     comments: list[Finding]
     """The findings about comments that accept nothing."""
-    unmatched: list[str]
-    """For each entry of the configuration that matches nothing: what it names."""
+    used_entries: set[Acceptance]
+    """The entries of the configuration that name a change."""
 
 
 def accept_changes(
     changes: Sequence[tuple[Change, ChangeFinding]],
     base_sources: Mapping[str, bytes],
     head_sources: Mapping[str, bytes],
-    rules: RuleSet,
-    entries: Sequence[Acceptance] = (),
+    configurations: Configurations,
+    entries_of: Callable[[Change], Mapping[Acceptance, frozenset[str]]],
 ) -> AcceptedChanges:
     """Separate the accepted changes from the others.
 
-    The sources are the definitions by path; `entries` are those of the configuration. Raises UsageError for an entry
-    whose rule does not exist.
+    The sources are the definitions by path. `entries_of` gives the entries of the configuration of a change, each with
+    the ids of its rules.
     """
-    for entry in entries:
-        check_selector(entry.rule, rules.all_rules)
-    ids_of_entry = rule_ids_by_selector({entry.rule for entry in entries}, rules.all_rules)
     locator_of = cache(lambda file: Locator(decode_text(head_sources.get(file, b""))))
-    comments = list(_comments(base_sources, head_sources, rules))
+    comments = list(_comments(base_sources, head_sources, configurations))
     comments_by_place: defaultdict[_Place, list[_Comment]] = defaultdict(list)
     reasons_by_place: dict[_Place, str] = {}
     for comment in comments:
@@ -81,7 +78,7 @@ def accept_changes(
             lines.add(locator_of(finding.path).span("/name")[0])
         places = [(finding.path, line, finding.rule) for line in lines]
         entries_for_it = [
-            entry for entry in entries if finding.rule in ids_of_entry[entry.rule] and _names(entry, finding)
+            entry for entry, ids in entries_of(change).items() if finding.rule in ids and _names(entry, finding)
         ]
         used_places.update(places)
         used_entries.update(entries_for_it)
@@ -96,15 +93,22 @@ def accept_changes(
     return AcceptedChanges(
         open=open_changes,
         accepted=accepted_changes,
-        comments=[
-            finding for comment in useless_comments for finding in comment.findings(rules, locator_of(comment.file))
-        ],
-        unmatched=[_description(entry) for entry in entries if entry not in used_entries],
+        comments=[finding for comment in useless_comments for finding in comment.findings(locator_of(comment.file))],
+        used_entries=used_entries,
     )
 
 
 _Place = tuple[str, Target, str]
 """Where a comment counts: a file, a line of it or None for all, and the id of a rule."""
+
+
+def entries_with_rules(entries: Iterable[Acceptance], rules: RuleSet) -> dict[Acceptance, frozenset[str]]:
+    """The entries of a configuration, each with the ids of its rules. Raises UsageError for one of no rule."""
+    selectors = {entry: full_selector(entry.rule, rules.all_rules) for entry in entries}
+    ids = rule_ids_by_selector(selectors.values(), rules.all_rules)
+    return {entry: ids[selector] for entry, selector in selectors.items()}
+
+
 _Key = tuple[str, tuple[str, ...], str]
 
 
@@ -113,13 +117,14 @@ class _Comment(NamedTuple):
 
     file: str
     suppression: Suppression
+    rules: RuleSet
     rule_ids: frozenset[str]
     is_in_base: bool
     """Whether the file of the base with the same name has the same comment."""
     is_about_changes: bool
     """Whether all its rules are about changes; otherwise it may be there for a finding of `check`."""
 
-    def findings(self, rules: RuleSet, locator: Locator) -> Iterator[Finding]:
+    def findings(self, locator: Locator) -> Iterator[Finding]:
         """The finding that the comment accepts nothing, unless it may be there for something else."""
         if not self.is_about_changes:
             return
@@ -128,22 +133,24 @@ class _Comment(NamedTuple):
         if self.is_in_base:
             detail = f"the base has this comment too, so it does not accept this change; give a new reason for {names}"
         problem = Problem("unused-ignore", detail, "", self.suppression.start, self.suppression.end)
-        for violation in rules.violations("problem", [ProblemElement(problem, self.file)]):
+        for violation in self.rules.violations("problem", [ProblemElement(problem, self.file)]):
             if violation.severity != "off":
                 yield located_finding(violation, locator)
 
 
 def _comments(
-    base_sources: Mapping[str, bytes], head_sources: Mapping[str, bytes], rules: RuleSet
+    base_sources: Mapping[str, bytes], head_sources: Mapping[str, bytes], configurations: Configurations
 ) -> Iterator[_Comment]:
     """The comments of the head that name rules about changes."""
     base_comments = _base_comments(base_sources)
-    change_rule_ids = frozenset(rule.id for rule in rules.all_rules if rule.each == "change")
     for file, suppressions in _suppressions(head_sources):
+        rules = configurations.rules_of(os.path.dirname(file))
+        change_rule_ids = frozenset(rule.id for rule in rules.all_rules if rule.each == "change")
         for suppression in suppressions:
             ids = _rule_ids(suppression, rules)
             if ids & change_rule_ids:
-                yield _Comment(file, suppression, ids, _key(file, suppression) in base_comments, ids <= change_rule_ids)
+                is_in_base = _key(file, suppression) in base_comments
+                yield _Comment(file, suppression, rules, ids, is_in_base, ids <= change_rule_ids)
 
 
 def _rule_ids(suppression: Suppression, rules: RuleSet) -> frozenset[str]:
@@ -160,7 +167,7 @@ def _base_comments(base_sources: Mapping[str, bytes]) -> set[_Key]:
 
 def _key(file: str, suppression: Suppression) -> _Key:
     """What identifies a comment in base and head: the name of its file, its rules and its reason."""
-    return re.split(r"[/\\:]", file)[-1], suppression.selectors, suppression.reason
+    return file_name(file), suppression.selectors, suppression.reason
 
 
 def _suppressions(sources: Mapping[str, bytes]) -> Iterator[tuple[str, Sequence[Suppression]]]:
@@ -180,7 +187,7 @@ def _names(entry: Acceptance, finding: ChangeFinding) -> bool:
     return not entry.versions or VersionRange.of_text(finding.versions) <= VersionRange.of_text(entry.versions)
 
 
-def _description(entry: Acceptance) -> str:
+def description(entry: Acceptance) -> str:
     """What an entry names: `compat/layout-changed of FetchRequest 0-3, Topics.Name`."""
     versions = f" {entry.versions}" if entry.versions else ""
     field = f", {entry.field}" if entry.field else ""
@@ -201,7 +208,9 @@ SUPPRESSION_ADDED: Final = Rule(
 )
 
 
-def added_suppressions(base: Tree, head: Tree, accepted: Iterable[ChangeFinding], rules: RuleSet) -> Iterator[Finding]:
+def added_suppressions(
+    base: Tree, head: Tree, accepted: Iterable[ChangeFinding], configurations: Configurations
+) -> Iterator[Finding]:
     """A finding for each ignore comment that the base lacks, with what it hides."""
     base_comments = _base_comments(base.sources)
     for directory, schemas in head.sets.items():
@@ -212,6 +221,7 @@ def added_suppressions(base: Tree, head: Tree, accepted: Iterable[ChangeFinding]
         }
         if not any(added.values()):
             continue
+        rules = configurations.rules_of(os.path.join(head.root, directory))
         inputs = [SchemaFile(file, _without(data, added.get(file, ()))) for file, data in data_by_file.items()]
         counts: defaultdict[tuple[str, Target], Counter[str]] = defaultdict(Counter)  # of findings by rule
         for finding in (*check_set(inputs, rules, directory=directory).findings, *accepted):
@@ -229,16 +239,22 @@ def added_suppressions(base: Tree, head: Tree, accepted: Iterable[ChangeFinding]
                 yield located_finding(Violation(SUPPRESSION_ADDED, "info", text, location, None), locator)
 
 
-def added_entries(base: Configuration, head: Configuration, accepted: Sequence[ChangeFinding]) -> Iterator[Finding]:
-    """A finding for each entry of `accept` that the base's configuration lacks, with how many changes it accepts."""
-    for entry in head.config.accept:
-        if entry in base.config.accept or not head.file:
-            continue
-        count = sum(_names(entry, change) for change in accepted)
-        effect = plural(count, "change")
-        text = f"the change accepts {_description(entry)}, which hides {effect}; the reason: {entry.reason}"
-        path = show_path(head.file)
-        yield finding_about_file(Violation(SUPPRESSION_ADDED, "info", text, Location(path), None), path)
+def added_entries(
+    configurations: Iterable[tuple[Configuration, Configuration]], accepted: Sequence[ChangeFinding]
+) -> Iterator[Finding]:
+    """A finding for each entry of `accept` that the configuration of the head has and that of the base lacks.
+
+    It says how many changes the entry accepts.
+    """
+    for base, head in configurations:
+        for entry, ids in entries_with_rules(head.config.accept, base.rules()).items():
+            if entry in base.config.accept or not head.file:
+                continue
+            count = sum(change.rule in ids and _names(entry, change) for change in accepted)
+            effect = plural(count, "change")
+            text = f"the change accepts {description(entry)}, which hides {effect}; the reason: {entry.reason}"
+            path = show_path(head.file)
+            yield finding_about_file(Violation(SUPPRESSION_ADDED, "info", text, Location(path), None), path)
 
 
 def _without(data: bytes, suppressions: Iterable[Suppression]) -> bytes:

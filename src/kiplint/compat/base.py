@@ -24,13 +24,15 @@ from kiplint.sources.built_in import find_release, title
 from kiplint.sources.disk import show_path
 from kiplint.sources.repository import HERE, LINK, SUBMODULE, Repository, TreeEntry
 from kiplint.sources.schema_files import SourceError
-from kiplint.text.files import DISK, Disk
+from kiplint.text.files import DISK, Disk, relative_path
 from kiplint.text.words import join_words
 
 NAME_BASE: Final = "; name one with --base REV, or use --base none to check without comparing"
 COMMIT: Final = re.compile("[0-9a-f]{40,}")
 HOOK: Final = "hook"
 """The value of --base for a commit hook."""
+TARGETS: Final = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CHANGE_TARGET")
+"""The variables in which CI servers name the target branch of the request that they check."""
 MAIN_BRANCHES: Final = ("trunk", "main", "master")
 
 CONFIGURATION_CHANGED: Final = Rule(
@@ -63,8 +65,30 @@ class Base(NamedTuple):
     """The built-in release that the changes are compared with, where that is the base; then there is no revision."""
 
 
-def find_base(base: str | None = None, repository: Repository = HERE) -> Base:
-    """The base for the value of --base, which may be `none` or `hook`. Raises UsageError and SourceError.
+def find_base(base: str | None = None, upstream: str | None = None, repository: Repository = HERE) -> Base:
+    """The base for the values of --base, which may be `none` or `hook`, and --upstream.
+
+    Raises UsageError and SourceError.
+    """
+    found = _find_base(base, repository)
+    if not upstream or not found.revision or repository.is_unborn(found.revision):
+        return found
+    if not repository.is_revision(upstream):
+        raise UsageError(f"--upstream {upstream}: no such revision; fetch it")
+    commit = repository.merge_base("HEAD", upstream)
+    if not commit:
+        raise UsageError(f"HEAD and {upstream} have no common commit in this clone; git fetch --unshallow")
+    merged = _short(commit, repository)
+    if merged in found.merged or repository.merge_base(commit, found.revision) == commit:  # the base has it as well
+        return found
+    note = found.note or f"compared with {found.revision}"
+    return found._replace(
+        note=f"{note}; what {merged} of {upstream} has is not reported", merged=(*found.merged, merged)
+    )
+
+
+def _find_base(base: str | None, repository: Repository) -> Base:
+    """The base for the value of --base.
 
     A commit in the making goes before the branch: of a merge it brings what neither side has, and in a rebase or a
     cherry-pick what HEAD lacks.
@@ -138,7 +162,8 @@ def _usual_base(repository: Repository) -> Base:
         raise UsageError(f"the clone lacks {reason}; git fetch --depth=1 origin {commit}{NAME_BASE}")
     short_id = _short(commit, repository)
     note = f"compared with {short_id}, {reason}"
-    if is_of_request or len(parents) < 2 or commit != parents[0]:
+    # The author of a request decides what it merges, and must not hide anything there.
+    if is_of_request or any(map(os.environ.get, TARGETS)) or len(parents) < 2 or commit != parents[0]:
         return Base(short_id, note)
     merged = tuple(_short(parent, repository) for parent in parents[1:] if repository.is_revision(parent))
     return Base(short_id, f"{note}; what the merged {join_words(merged)} has is not reported", merged)
@@ -170,8 +195,7 @@ def _target_branches(repository: Repository) -> Iterator[str]:
 
     `origin/HEAD` is replaced by the branch that it stands for.
     """
-    variables = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CHANGE_TARGET")
-    ci_branches = [f"origin/{os.environ[name]}" for name in variables if os.environ.get(name)]
+    ci_branches = [f"origin/{os.environ[name]}" for name in TARGETS if os.environ.get(name)]
     remote_branches = [f"{remote}/{name}" for remote in ("upstream", "origin") for name in ("HEAD", *MAIN_BRANCHES)]
     for branch in dict.fromkeys([*ci_branches, *remote_branches, *MAIN_BRANCHES]):
         if repository.is_revision(branch):
@@ -254,7 +278,7 @@ class RevisionFiles(Disk):
         entry = self._entries.get(path)
         if entry is None or os.path.lexists(path):
             return False
-        place = os.path.relpath(path, self.top).replace(os.sep, "/")
+        place = relative_path(path, self.top)
         output = self._repository.run("ls-files", "-t", "--stage", "-z", "--", f":(top,literal){place}")
         return output.startswith("S ") and entry.id in output.split(" ")  # `S`: the work tree skips it
 

@@ -89,8 +89,12 @@ def classify(
 
     find(reported_changes)
     find(failures.values())
-    order = attrgetter("path", "line", "column", "rule", "field", "versions")
-    return sorted(findings, key=lambda pair: order(pair[1]))
+    return sorted(findings, key=order_of)
+
+
+def order_of(change: tuple[Change, ChangeFinding]) -> tuple[object, ...]:
+    """The key that sorts changes by file and line."""
+    return attrgetter("path", "line", "column", "rule", "field", "versions")(change[1])
 
 
 def changes_in_both(changes: Sequence[ChangeFinding], others: Iterable[ChangeFinding]) -> list[ChangeFinding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -12,7 +11,7 @@ from kiplint.compat.change import Both, Change, Kind, MessagePair, Status
 from kiplint.compat.fields import ContainerPair, container_pairs, version_changes
 from kiplint.compat.new_versions import comment_change, later_changes
 from kiplint.compat.released import Releases, VersionStatuses
-from kiplint.compat.tree import Tree, failure_reason, pair_sets, require_limits
+from kiplint.compat.tree import Tree, failure_reason, file_name, pair_sets, require_limits
 from kiplint.model.fields import Field
 from kiplint.model.layout import layout, tokens
 from kiplint.model.message import Message
@@ -38,8 +37,8 @@ def compare_trees(
     """
     pairs = list(_message_pairs(base, head))
     successors = {id(message): head_message for message, head_message in pairs if message and head_message}
-    unparsable_base_files = {_file_name(definition.file) for definition in base.unparsable}
-    unparsable_head_files = {_file_name(definition.file) for definition in head.unparsable}
+    unparsable_base_files = {file_name(definition.file) for definition in base.unparsable}
+    unparsable_head_files = {file_name(definition.file) for definition in head.unparsable}
     older_messages: defaultdict[tuple[str, str], list[Message]] = defaultdict(list)  # by name and type
     for tree in older:
         for message in tree.messages:
@@ -50,9 +49,9 @@ def compare_trees(
         try:
             if base_message and head_message:
                 found += _message_changes(base_message, head_message, releases, base.name.removesuffix(":"))
-            elif base_message and base_message.valid and _file_name(base_message.file) not in unparsable_head_files:
+            elif base_message and base_message.valid and file_name(base_message.file) not in unparsable_head_files:
                 found.append(_removal(base_message, successors.get(id(partner(base_message))), releases))
-            elif head_message and head_message.valid and _file_name(head_message.file) not in unparsable_base_files:
+            elif head_message and head_message.valid and file_name(head_message.file) not in unparsable_base_files:
                 found += _addition(head_message, releases)
             if head_message and b"taggedVersions" in head_message.data:
                 found += _older_tags(base_message, head_message, older_messages)
@@ -152,11 +151,6 @@ def _reused_key(base: Message, head: Message, base_name: str) -> Iterator[Change
     if head.type != "response" or not requests_exist:
         was = f"{base.base_name} in {base_name}"
         yield Change(Kind.API_KEY_REUSED, (base, head), head.valid, was=was, now=head.base_name)
-
-
-def _file_name(path: str) -> str:
-    """The last part of a path, which may also be of Windows or of `REV:path`."""
-    return re.split(r"[/\\:]", path)[-1]
 
 
 def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:

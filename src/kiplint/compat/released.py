@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import chain, islice
@@ -20,7 +20,7 @@ from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, encoding, layout, wire_ranges
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet, are_related, is_same
-from kiplint.sources.built_in import built_in
+from kiplint.sources.built_in import built_in, find_release
 from kiplint.sources.git import GitMissingError
 from kiplint.sources.repository import HERE, NoRepositoryError, Repository, RevisionPath, version_key
 from kiplint.sources.schema_files import NothingThereError
@@ -226,7 +226,7 @@ def releases_of(
     names: list[str] = []
     if BUILT_IN in patterns:
         newest_first = [*reversed(built_in().origins)]
-        return Releases(newest_first, (load_release(release, configuration.keeps) for release in newest_first))
+        return Releases(newest_first, (load_release(release) for release in newest_first))
     if patterns:
         names = _names(patterns, repository, "--released" if released else "the configuration's released:")
     elif _revision(base):
@@ -235,7 +235,7 @@ def releases_of(
     names = [name for name in names if _release(name) not in later_tags]
     if not names:
         return None
-    trees: Iterator[Tree] = _load_all(names, repository, configuration.keeps)
+    trees: Iterator[Tree] = _load_all(names, repository)
     if not patterns:
         newest_trees = list(islice(trees, MOST_TAGS_TRIED))
         if not any(tree.sources for tree in newest_trees):
@@ -262,7 +262,7 @@ def releases_or_base(configuration: Configuration, revision: str, repository: Re
         if not repository.is_revision(revision) and not repository.is_unborn(revision):
             return None
         releases = releases_of(configuration, base, repository=repository)
-        return releases or Releases([revision], [load_base(base, repository, configuration.keeps)])
+        return releases or Releases([revision], [load_base(base, repository)])
     except (NoRepositoryError, GitMissingError):
         return None
 
@@ -328,18 +328,20 @@ def _names(patterns: Iterable[str], repository: Repository, subject: str) -> lis
                 raise UsageError(f"{subject} {pattern}: no tag with a version number matches")
         elif repository.is_revision(pattern):
             names.append(str(RevisionPath(pattern)))
+        elif release := find_release(pattern):
+            names.append(release)
         else:
-            raise UsageError(f"{subject} {pattern}: not a schema set, a revision or a glob of tags")
+            raise UsageError(f"{subject} {pattern}: not a schema set, a release, a revision or a glob of tags")
     keys = {name: version_key(_release(name)) for name in names}
     without_number = [name for name, (numbers, *_) in keys.items() if not numbers]
     with_number = [name for name, (numbers, *_) in keys.items() if numbers]
     return [*without_number, *sorted(with_number, key=lambda name: keys[name], reverse=True)]
 
 
-def _load_all(names: Iterable[str], repository: Repository, keeps: Callable[[str], bool]) -> Iterator[Tree]:
+def _load_all(names: Iterable[str], repository: Repository) -> Iterator[Tree]:
     """The trees of the named releases; a release that does not have the named directory yet has an empty tree."""
     for name in names:
         try:
-            yield load(name, repository, keeps)
+            yield load(name, repository)
         except NothingThereError:
             yield make_tree(name, ())

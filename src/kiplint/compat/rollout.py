@@ -6,6 +6,7 @@ about a pair, its versions or its headers makes it wrong. What is left is decide
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, get_args
@@ -18,7 +19,7 @@ from kiplint.compat.change import Both
 from kiplint.compat.fields import compare_headers
 from kiplint.compat.released import Releases, VersionStatuses, released_versions
 from kiplint.compat.tree import Tree, pair_sets
-from kiplint.engine.config import Config, load_rules, make_ruleset
+from kiplint.engine.config import Config, Configurations, load_rules, make_ruleset
 from kiplint.engine.finding import Location, Violation, location_of, message_of
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
@@ -115,17 +116,28 @@ def is_about_headers(violation: Violation) -> bool:
 
 
 def rollout_of_trees(
-    head: Tree, base: Tree | None, header: int, rules: RuleSet, releases: Releases | None
+    head: Tree, base: Tree | None, header: int, configurations: Configurations, releases: Releases | None
 ) -> list[RolloutRow]:
     """The rows of all RPCs of all sets of a tree, by name; sets are paired with those of the base by directory.
 
     An RPC that moved to another directory is compared with itself, and is not gone from the one that it left. `header`
-    is the header version that every request should have.
+    is the header version that every request should have. Each set is judged by its configuration. Files that this
+    excludes count too, because what it ignores opens no gate.
     """
+    rules_by_configuration: dict[int, RuleSet] = {}
+
+    def rules_of(directory: str) -> RuleSet:
+        configuration = configurations.of(os.path.join(head.root, directory))
+        key = id(configuration)
+        if key not in rules_by_configuration:
+            all_rules = configuration.rules().all_rules
+            rules_by_configuration[key] = rollout_rules(header, configuration.config, all_rules)
+        return rules_by_configuration[key]
+
     rows: list[RolloutRow] = []
     if base is None:
-        for schemas in head.sets.values():
-            rows += rollout(schemas, None, header, rules)
+        for directory, schemas in head.sets.items():
+            rows += rollout(schemas, None, header, rules_of(directory))
         return sorted(rows, key=lambda row: row.name)
     head_keys = {_key(message) for message in head.messages if message.is_rpc}
     base_definitions = {
@@ -140,6 +152,7 @@ def rollout_of_trees(
         remaining = [definition for definition in base_set.definitions if _key(definition) not in keys_elsewhere]
         added_keys = set_keys - {_key(definition) for definition in remaining}  # of RPCs that moved here or are new
         moved = [base_definitions[key] for key in added_keys if key in base_definitions]
+        rules = rules_of(head_set.directory or base_set.directory)
         rows += rollout(head_set, SchemaSet((*remaining, *moved), base_set.directory), header, rules, releases)
     return sorted(rows, key=lambda row: row.name)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 import msgspec
@@ -50,6 +50,7 @@ class Offer(msgspec.Struct, frozen=True, dict=True):
     fixed: VersionRange = NONE
     """The versions that a client sends without asking the broker for its versions."""
 
+    @lru_cache(maxsize=1)  # noqa: B019 - the agreement on an RPC and what is shown of it ask the same
     def versions_with_same_bytes(self, broker: Offer) -> VersionRange:
         """The versions of a client that a broker has, and in which each reads what the other writes, as it is meant.
 

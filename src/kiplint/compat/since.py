@@ -21,6 +21,7 @@ from kiplint.model.schemas import SchemaSet
 from kiplint.sources.open import open_sets
 from kiplint.sources.repository import HERE, Repository, RevisionPath
 from kiplint.sources.schema_files import NothingThereError, SourceError
+from kiplint.text.files import relative_path
 from kiplint.text.lines import Lines, decode_text
 
 
@@ -155,7 +156,7 @@ def places_in(
         if not os.path.lexists(name):
             raise UsageError(f"{subject} takes directories and files, not {name}")
         path = _path_below(top, name if os.path.isdir(name) else os.path.dirname(name))
-        if path.startswith("../"):
+        if path.split("/")[0] == ".." or os.path.isabs(path):
             raise UsageError(f"{subject}: {name} is not in the repository around the working directory")
         paths.append(path)
     for path in dict.fromkeys(paths):
@@ -166,5 +167,5 @@ def places_in(
 
 def _path_below(top: str, path: str) -> str:
     """A path relative to the top of a repository, with slashes; empty for the top itself."""
-    relative_path = os.path.relpath(os.path.realpath(path or os.curdir), os.path.realpath(top)).replace(os.sep, "/")
-    return "" if relative_path == "." else relative_path
+    path_from_top = relative_path(os.path.realpath(path or os.curdir), os.path.realpath(top))
+    return "" if path_from_top == "." else path_from_top

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from kiplint.model.load import load as load_definition
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.sources.built_in import built_in, release_tree, title
+from kiplint.sources.disk import STDIN
 from kiplint.sources.open import open_sets
 from kiplint.sources.repository import HERE, Repository, RevisionPath
 from kiplint.sources.schema_files import NothingThereError, SourceError
@@ -64,6 +66,21 @@ class Tree(NamedTuple):
     """The definitions that cannot be read."""
 
     @property
+    def is_single_file(self) -> bool:
+        """Whether it is one file, named or from standard input."""
+        return self.name == STDIN or self.name.lower().endswith(".json")
+
+    @property
+    def root(self) -> str:
+        """The path of its directory; of a single file the one that it is in."""
+        return os.path.dirname(self.name) if self.is_single_file else self.name
+
+    @property
+    def directories(self) -> list[str]:
+        """The paths of its root and of its sets, where their configurations are looked for."""
+        return [self.root, *(os.path.join(self.root, directory) for directory in self.sets)]
+
+    @property
     def messages(self) -> Iterator[Message]:
         """All messages of all sets."""
         return (message for schemas in self.sets.values() for message in schemas.messages)
@@ -100,9 +117,35 @@ def sets_of_clients(tree: Tree) -> Tree:
         for directory, schemas in tree.sets.items()
         if any(not rpc.is_coordinator for rpc in schemas.rpcs)
     }
-    definitions = {definition for schemas in sets.values() for definition in schemas.definitions}
-    unparsable = tuple(definition for definition in tree.unparsable if definition in definitions)
-    return tree._replace(sets=sets, unparsable=unparsable) if sets else tree
+    return _with_sets(tree, sets) if sets else tree
+
+
+def reported_sets(tree: Tree, keeps: Callable[[str], bool], root: str = "") -> Tree:
+    """The tree without the sets whose files are all excluded; for a base, as if they were in the `root` of the head."""
+    return _with_sets(
+        tree,
+        {
+            directory: schemas
+            for directory, schemas in tree.sets.items()
+            if any(
+                keeps(os.path.join(root or tree.root, directory, file_name(definition.file)))
+                for definition in schemas.definitions
+            )
+        },
+    )
+
+
+def _with_sets(tree: Tree, sets: Mapping[str, SchemaSet]) -> Tree:
+    """The tree with some of its sets."""
+    definitions = [definition for schemas in sets.values() for definition in schemas.definitions]
+    sources = {definition.file: definition.data for definition in definitions}
+    unparsable = tuple(definition for definition in tree.unparsable if definition.file in sources)
+    return Tree(tree.name, sets, sources, unparsable)
+
+
+def file_name(path: str) -> str:
+    """The last part of a path, which may also be of Windows or of `REV:path`."""
+    return re.split(r"[/\\:]", path)[-1]
 
 
 def pair_sets(base: Tree, head: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
@@ -129,20 +172,27 @@ def require_counterparts(base: Tree, head: Tree) -> None:
         )
 
 
-def load(source: StrPath, repository: Repository = HERE, keep: Callable[[str], bool] = lambda path: True) -> Tree:
+def load(source: StrPath, repository: Repository = HERE) -> Tree:
     """The tree that a SET argument names; files named one by one come without their siblings.
 
-    Raises SourceError for a source that cannot be opened.
+    It has files that a configuration excludes, too: they are in their set, and only not reported. Raises SourceError
+    for a source that cannot be opened.
     """
-    return make_tree(os.fspath(source), read_directories(source, repository, keep).items())
+    return make_tree(os.fspath(source), read_directories(source, repository).items())
 
 
-def read_directories(
-    source: StrPath, repository: Repository, keep: Callable[[str], bool]
-) -> dict[str, list[tuple[str, bytes]]]:
+def load_head(source: StrPath, repository: Repository, keeps: Callable[[str], bool]) -> Tree:
+    """The tree of a head, without the sets whose files are all excluded. Raises NothingThereError if no set is left."""
+    tree = reported_sets(load(source, repository), keeps)
+    if not tree.sets:
+        raise NothingThereError(f"nothing to compare: the configuration excludes all definitions in {tree.name}")
+    return tree
+
+
+def read_directories(source: StrPath, repository: Repository) -> dict[str, list[tuple[str, bytes]]]:
     """The paths and bytes of the definitions that a SET argument names, without siblings, by directory below it."""
     directories: dict[str, list[tuple[str, bytes]]] = {}
-    sets, notes = open_sets([os.fspath(source)], keep, repository)
+    sets, notes = open_sets([os.fspath(source)], lambda path: True, repository)
     if notes and not sets:
         raise NothingThereError(notes[0])
     for files in sets:
@@ -165,9 +215,9 @@ def load_or_newest(source: StrPath | None, repository: Repository = HERE) -> tup
     return load_release(newest), (f"no definitions in the working directory: this is {title(newest)}",)
 
 
-def load_release(release: str, keep: Callable[[str], bool] = lambda path: True) -> Tree:
+def load_release(release: str) -> Tree:
     """The tree of a built-in release, such as `4.1.0`."""
-    sets = release_tree(release).sets(keep).sets
+    sets = release_tree(release).sets(lambda path: True).sets
     directories = ((item.relative, [(file.path, file.data) for file in item.files]) for item in sets)
     return make_tree(release, directories)
 
@@ -190,15 +240,15 @@ def counterpart_of(release: Tree, head: Tree, path: str) -> Tree:
     return Tree(release.name, sets, sources)
 
 
-def load_base(source: StrPath, repository: Repository = HERE, keep: Callable[[str], bool] = lambda path: True) -> Tree:
+def load_base(source: StrPath, repository: Repository = HERE) -> Tree:
     """The tree of a base: empty for a whole revision without definitions, and before the first commit."""
     name = os.fspath(source)
     place = RevisionPath.of(name)
     if not place or place.path:
-        return load(source, repository, keep)
+        return load(source, repository)
     with suppress(NothingThereError):
         if not repository.is_unborn(place.revision):
-            return load(source, repository, keep)
+            return load(source, repository)
     return make_tree(name, ())
 
 

@@ -23,7 +23,7 @@ from kiplint.engine.ruleset import RuleSet
 from kiplint.limits import BASELINE_BYTES
 from kiplint.sources.repository import work_tree_of
 from kiplint.text.decode import NOT_JSON, blank_comments
-from kiplint.text.files import DISK, Disk, read_file, replace_file
+from kiplint.text.files import DISK, Disk, read_file, relative_path, replace_file
 from kiplint.text.show import encodable, printable
 from kiplint.text.words import plural
 
@@ -230,7 +230,7 @@ def _leading_comments(path: str) -> bytes:
 def _recorded_path(path: str, folder: str) -> str:
     """A checked path or revision as a baseline records it: a path that exists is made relative to its folder."""
     if os.path.lexists(path):
-        path = os.path.relpath(os.path.realpath(path), folder).replace(os.sep, "/")
+        path = relative_path(os.path.realpath(path), folder)
     return encodable(path)
 
 

@@ -20,12 +20,13 @@ from kiplint.engine.packs import load_pack, shipped_rules
 from kiplint.engine.rule import Level, Rule
 from kiplint.engine.ruleset import (
     RuleSet,
-    check_selector,
+    full_selector,
     rule_ids_by_selector,
     select,
     with_params,
     with_severities,
 )
+from kiplint.sources.repository import HERE, RevisionPath
 from kiplint.text.files import DISK, Disk
 from kiplint.text.words import comma_parts, did_you_mean
 
@@ -227,19 +228,40 @@ class Configurations:
     `main` is that of the path `start`, such as the first set; what a run has once, such as its baseline, is its.
     """
 
-    def __init__(self, start: str = ".", options: RuleOptions = DEFAULT_OPTIONS, files: Disk = DISK) -> None:
-        """Raises UsageError where the main configuration cannot be read."""
-        self._options, self._files = options, files
-        self.main = configure(start, options, files)
+    def __init__(
+        self,
+        start: str = ".",
+        options: RuleOptions = DEFAULT_OPTIONS,
+        files: Disk = DISK,
+        replacements: Configurations | None = None,
+    ) -> None:
+        """Where a file cannot be read, that of the `replacements` counts; without any, UsageError is raised."""
+        self._options, self._files, self._replacements = options, files, replacements
+        self.main = self._configure(start)
         self._by_source = {(self.main.file, self.main.entity_types): self.main}
         self._by_directory: dict[str, Configuration] = {}
 
     def of(self, directory: str) -> Configuration:
         """The configuration of the set in a directory. Raises UsageError where it cannot be read."""
         if directory not in self._by_directory:
-            found = configure(os.path.join(directory, ""), self._options, self._files)
+            path = _path_on_disk(directory)
+            found = self._configure(os.path.join(path, ""))
+            if path != directory and not found.file:  # the work tree has none for the revision
+                found = self.main
             self._by_directory[directory] = self._by_source.setdefault((found.file, found.entity_types), found)
         return self._by_directory[directory]
+
+    def rules_of(self, directory: str) -> RuleSet:
+        """The rules by which the set in a directory is judged."""
+        return self.of(directory).rules()
+
+    def _configure(self, start: str) -> Configuration:
+        try:
+            return configure(start, self._options, self._files)
+        except UsageError:
+            if self._replacements is None:
+                raise
+            return self._replacements._configure(start)
 
     def keeps(self, path: str) -> bool:
         """Whether a path is not excluded."""
@@ -264,9 +286,18 @@ def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
     return rules
 
 
+def _path_on_disk(path: str) -> str:
+    """The path in the work tree of `REV:path`; any other path as it is."""
+    place = RevisionPath.of(path)
+    if place is None:
+        return path
+    start = os.curdir if place.path.startswith(("./", "../")) else HERE.top
+    return os.path.join(start, place.path.lstrip("/"))
+
+
 def _paths(path: str, base: str) -> tuple[str, str]:
     """A path in full, and relative to the directory `base` if it is below that; with slashes."""
-    full_path = os.path.realpath(path).replace(os.sep, "/")
+    full_path = os.path.realpath(_path_on_disk(path)).replace(os.sep, "/")
     return full_path, full_path.removeprefix(os.path.join(base, "").replace(os.sep, "/"))
 
 
@@ -277,18 +308,19 @@ def make_ruleset(config: Config, rules: list[Rule], base: str = "") -> RuleSet:
     """
     params = {rule_id: table.params for rule_id, table in config.rules.items()}
     all_rules = with_severities(with_params(rules, params), config.severity)
+    for entry in config.accept:
+        full_selector(entry.rule, all_rules)
     ignores: list[tuple[str, frozenset[str]]] = []
     for glob, selectors in config.per_file_ignores.items():
-        for selector in comma_parts(selectors):
-            check_selector(selector, all_rules)
-        ids_by_selector = rule_ids_by_selector(comma_parts(selectors), all_rules)
+        full_selectors = [full_selector(selector, all_rules) for selector in comma_parts(selectors)]
+        ids_by_selector = rule_ids_by_selector(full_selectors, all_rules)
         ignores.append((glob, frozenset().union(*ids_by_selector.values())))
 
     def ignored_in(path: str) -> frozenset[str]:
         """The ids of the rules that are not reported in a file, whose path is as users see it."""
         return frozenset().union(*(ids for glob, ids in ignores if _is_file_of(glob, path, base)))
 
-    return RuleSet(select(all_rules, config.select, config.ignore), all_rules, ignored_in if ignores else None)
+    return RuleSet(select(all_rules, config.select, config.ignore), all_rules, ignored_in)
 
 
 def _is_file_of(glob: str, path: str, base: str) -> bool:

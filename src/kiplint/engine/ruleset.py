@@ -46,8 +46,8 @@ def select(rules: list[Rule], selectors: Sequence[str], ignored_selectors: Seque
     `default` selects every rule that is not off, and a pack or a glob selects its rules that are not off. Only a full
     id or `all` selects rules that are off too; they get the severity that the rule has for that case.
     """
-    for selector in (*selectors, *ignored_selectors):
-        check_selector(selector, rules)
+    selectors = [full_selector(selector, rules) for selector in selectors]
+    ignored_selectors = [full_selector(selector, rules) for selector in ignored_selectors]
     selection = []
     for rule in rules:
         if any(matches(selector, rule) for selector in ignored_selectors):
@@ -60,10 +60,25 @@ def select(rules: list[Rule], selectors: Sequence[str], ignored_selectors: Seque
     return selection
 
 
-def check_selector(selector: str, rules: Sequence[Rule]) -> None:
-    """Raise UsageError for a selector that matches no rule."""
-    if not any(matches(selector, rule) for rule in rules):
+def full_selector(selector: str, rules: Sequence[Rule]) -> str:
+    """The selector of an argument or a configuration, with the id of the rule for its name alone, such as `gap`.
+
+    Raises UsageError for a selector that matches no rule, and for a name that several packs have. An ignore comment
+    has full ids, because another pack may have a rule of that name as well.
+    """
+    if any(matches(selector, rule) for rule in rules):
+        return selector
+    ids = [rule.id for rule in rules if rule.spec.id == selector]
+    if not ids:
         raise UsageError(no_match(selector, rules), selector)
+    if len(ids) > 1:
+        raise UsageError(several_match(selector, ids), selector)
+    return ids[0]
+
+
+def several_match(selector: str, ids: Iterable[str]) -> str:
+    """What to say of a selector that means several rules where it must mean one."""
+    return f"{printable(selector)} matches several rules; name one of them: {', '.join(ids)}"
 
 
 def no_match(selector: str, rules: Sequence[Rule]) -> str:
@@ -80,8 +95,8 @@ def with_severities(rules: list[Rule], severities: Mapping[str, str]) -> list[Ru
 
     A rule that is off is switched on by its full id only.
     """
-    for selector, level in severities.items():
-        check_selector(selector, rules)
+    severities = {full_selector(selector, rules): level for selector, level in severities.items()}
+    for level in severities.values():
         if level not in LEVELS:
             raise UsageError(f"{level} is not a severity{did_you_mean(level, LEVELS) or ': ' + ', '.join(LEVELS)}")
     new_rules = []
@@ -98,10 +113,9 @@ def with_params(rules: list[Rule], params: Mapping[str, Mapping[str, Any]]) -> l
     """The rules, with the configured values of their parameters, which `params` has by rule id and then by name."""
     by_id = {rule.id: rule for rule in rules}
     for rule_id, values in params.items():
-        if rule_id not in by_id:
-            check_selector(rule_id, rules)
+        rule = by_id.get(full_selector(rule_id, rules))
+        if rule is None:
             raise UsageError(f"params must be set for one rule, not for {rule_id}", rule_id)
-        rule = by_id[rule_id]
         for name, value in values.items():
             if name not in rule.params:
                 hint = did_you_mean(name, rule.params) or f"; it has {', '.join(rule.params) or 'none'}"
@@ -110,7 +124,7 @@ def with_params(rules: list[Rule], params: Mapping[str, Mapping[str, Any]]) -> l
             if actual_type != expected_type:
                 text = f"the parameter {name} of {rule.id} must be of type {expected_type}, not {actual_type}"
                 raise UsageError(text, name)
-        by_id[rule_id] = replace(rule, params={**rule.params, **values})
+        by_id[rule.id] = replace(rule, params={**rule.params, **values})
     return list(by_id.values())
 
 
@@ -237,11 +251,14 @@ def _param(value: Any) -> Any:
 class RuleSet:
     """The rules that run. `all_rules` are all rules that exist, also those that are off or not selected.
 
-    `ignored_in` gives the ids of the rules that are not reported in a file, by its path; None if there are none.
+    `ignored_in` gives the ids of the rules that are not reported in a file or a directory, by its path.
     """
 
     def __init__(
-        self, rules: list[Rule], all_rules: list[Rule], ignored_in: Callable[[str], frozenset[str]] | None = None
+        self,
+        rules: list[Rule],
+        all_rules: list[Rule],
+        ignored_in: Callable[[str], frozenset[str]] = lambda path: frozenset(),
     ) -> None:
         self.rules = rules
         self.ignored_in = ignored_in

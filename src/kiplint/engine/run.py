@@ -66,7 +66,10 @@ def check_set(
     ]
     violations = [_at_reported_message(violation, reported_paths) for violation in violations]
     reported_definitions = [definition for definition in definitions if definition.file in reported_paths]
-    findings = [*_findings_of_set(violations), *_findings_of_files(reported_definitions, violations, rules, fixer)]
+    findings = [
+        *_findings_of_set(violations, rules),
+        *_findings_of_files(reported_definitions, violations, rules, fixer),
+    ]
 
     source_paths = {finding.path for finding in findings}
     source_paths.update(edit.path for finding in findings if finding.fix for edit in finding.fix.edits)
@@ -78,12 +81,13 @@ def check_set(
     )
 
 
-def _findings_of_set(violations: Iterable[Violation]) -> Iterator[Finding]:
+def _findings_of_set(violations: Iterable[Violation], rules: RuleSet) -> Iterator[Finding]:
     """The findings about a schema set as a whole, which are reported for its directory."""
     for violation in violations:
         if isinstance(violation.element, SchemaSet) and violation.severity != "off":
             directory = violation.location.file.rstrip("/")
-            yield finding_about_file(violation, os.path.basename(directory))
+            if violation.rule.id not in rules.ignored_in(directory):
+                yield finding_about_file(violation, os.path.basename(directory))
 
 
 def _findings_of_files(
@@ -98,7 +102,7 @@ def _findings_of_files(
         violations_of_file = violations_by_file.get(definition.file, [])
         if violations_of_file or IGNORE_MARK in definition.data:
             findings = _findings_of_file(definition, violations_of_file, rules, fixer, data_by_file)
-            ignored_ids = rules.ignored_in(definition.file) if rules.ignored_in else frozenset[str]()
+            ignored_ids = rules.ignored_in(definition.file)
             yield from (finding for finding in findings if finding.rule not in ignored_ids)
 
 

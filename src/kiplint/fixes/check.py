@@ -34,6 +34,7 @@ from kiplint.sources.built_in import find_release
 from kiplint.sources.open import open_sets
 from kiplint.sources.repository import open_repository, work_tree_of
 from kiplint.sources.schema_files import NothingThereError, OpenedSets, SchemaFiles
+from kiplint.text.files import relative_path
 from kiplint.text.words import first_of, plural
 
 HEAD: Final = "HEAD"
@@ -111,10 +112,6 @@ class _Run(NamedTuple):
         """The main configuration."""
         return self.configurations.main
 
-    def rules_of(self, directory: str) -> RuleSet:
-        """The rules by which the set in a directory is checked."""
-        return self.configurations.of(directory).rules()
-
 
 class _Inputs(NamedTuple):
     """The input of a check: the sets, notes on what was opened, the baseline, and the base's findings."""
@@ -159,7 +156,9 @@ def _read(run: _Run) -> _Inputs:
     keeps, revision = run.configurations.keeps, run.options.base
     base = None
     if revision is not None:
-        read = partial(read_base, names=run.options.names, keeps=keeps, rules_of=run.rules_of, strict=run.strict)
+        read = partial(
+            read_base, names=run.options.names, keeps=keeps, rules_of=run.configurations.rules_of, strict=run.strict
+        )
         base = join_bases(read(revision), map(read, run.merged))
     opened = OpenedSets(())
     try:
@@ -188,8 +187,8 @@ def _baseline(run: _Run) -> BaselineFile | None:
         return BaselineFile(os.fspath(run.options.baseline), is_updated, files=configuration.files)
     if configuration.config.baseline:
         path = os.path.join(configuration.base, configuration.config.baseline)
-        relative_path = os.path.relpath(path)
-        shown_path = path if relative_path.startswith("..") else relative_path
+        path_from_here = relative_path(path)
+        shown_path = path if path_from_here.startswith("..") else path_from_here
         return BaselineFile(shown_path, is_updated, config_folder=configuration.base, files=configuration.files)
     if is_updated:
         raise UsageError("--update-baseline requires a baseline; name it with --baseline FILE")
@@ -203,7 +202,7 @@ def _check(run: _Run, base: BaseState | None, schemas: SchemaFiles, rules: RuleS
     """
     result = check_set(
         schemas.files,
-        rules or run.rules_of(schemas.directory),
+        rules or run.configurations.rules_of(schemas.directory),
         directory=schemas.directory,
         single_file=schemas.single_file,
         fixer=make_fix,

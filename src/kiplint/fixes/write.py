@@ -12,6 +12,7 @@ import msgspec
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.patch import unified_diff
 from kiplint.sources.archive import ARCHIVES
+from kiplint.sources.built_in import find_release
 from kiplint.sources.disk import STDIN, name_in_patch
 from kiplint.text.files import replace_file
 from kiplint.text.words import plural
@@ -79,7 +80,7 @@ def _not_written(path: str, error: OSError, more: str = "") -> UsageError:
 
 
 def require_files(names: Iterable[str]) -> None:
-    """Raise UsageError for a SET in which nothing can be changed: a revision, an archive, or standard input."""
+    """Raise UsageError for a SET in which nothing can be changed: a revision, a release, an archive, standard input."""
     for name in names:
         if name == STDIN:
             raise UsageError("standard input cannot be changed; name the files, or ask for --diff")
@@ -91,6 +92,8 @@ def require_files(names: Iterable[str]) -> None:
             kind = "an archive"
         elif ":" in name:
             kind = "a revision"
+        elif find_release(name):
+            kind = "a built-in release"
         else:
             continue  # the error that it does not exist comes from opening it
         raise UsageError(f"{name} is {kind}: nothing in it can be changed")

@@ -59,10 +59,11 @@ def revisions(repository: Repository, lineage: str) -> list[Revision]:
 
 
 def tip(repository: Repository, branch: str) -> str:
-    """The id of the newest commit of a branch. Raises SourceError where there is no such branch."""
-    commit = None if branch.startswith("-") else repository.find(f"{branch}^{{commit}}")  # git would see an option
-    if commit:
-        return commit.id
+    """The id of the newest commit of a branch, or of another name of git. Raises SourceError where there is neither."""
+    for name in (f"refs/heads/{branch}", branch):  # git alone would prefer a tag of this name
+        commit = repository.find(f"{name}^{{commit}}")
+        if commit:
+            return commit.id
     branches = repository.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
     names = [name for name in branches if name.endswith(f"/{branch}")]  # such as `origin/trunk` in a clone
     hint = f"; did you mean {names[0]}?" if names else did_you_mean(branch, branches, numbered=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -56,6 +55,10 @@ def locked(path: Path) -> Iterator[None]:
     Raises UsageError while another run has the lock, for a directory with other files, and for a lake with links;
     OSError where it cannot be written.
     """
+    try:
+        import fcntl  # which Windows lacks
+    except ImportError:
+        raise UsageError("a lake is written on Linux or macOS; Windows can run `pipeline` in WSL") from None
     path.mkdir(parents=True, exist_ok=True)
     if not (path / MARK).exists() and any(path.iterdir()):
         raise UsageError(f"{path} is not a lake and has other files; name a new or an empty directory")

@@ -65,7 +65,7 @@ def read_source(argument: str) -> Line:
             f"a source must be NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, with letters, digits, hyphens, dots and "
             f"underscores in the name, not {escape_non_utf8(argument)}"
         )
-    return Line(name, ref or "HEAD", os.path.realpath(path))
+    return Line(name, ref or "HEAD", os.path.abspath(path))  # a link is followed by each run
 
 
 def with_states(lines: Sequence[Line]) -> list[Line]:

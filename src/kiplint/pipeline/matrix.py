@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
@@ -11,6 +12,7 @@ from typing import Final
 from msgspec.structs import asdict
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import ArrayType, StringType, StructType
 
 from kiplint.compat.negotiation import Exchange, agree, exchange, is_trouble
 from kiplint.compat.sides import Offer, Side, broker_side, client_side
@@ -26,6 +28,8 @@ from kiplint.versions import NONE
 PAIR: Final = ["client_root", "broker_root"]
 Cells = dict[tuple[Hashable, ...], Row]
 """The columns of the table `matrix` for an RPC, by all that they depend on."""
+NO_RPC: Final = ("no RPC",)
+"""The key of a pair without any RPC."""
 
 
 def matrix(lake: Lake, rules: Rules) -> DataFrame:
@@ -43,37 +47,46 @@ def matrix(lake: Lake, rules: Rules) -> DataFrame:
     new_pairs = new_pairs.select(batch_of("first_use.source").alias("batch"), *PAIR)
     rpc_messages = lake.read("messages").where("type IN ('request', 'response', 'header')")
     texts = texts_of(lake, new_pairs, PAIR).join(rpc_messages, "blob", "left_semi")
-    return map_cogroups(new_pairs, texts, partial(negotiate_pairs, rules), lake.schemas["matrix"], "batch")
+    fields = [field for field in lake.schemas["matrix"] if field.name != "broker_root"]
+    schema = StructType(fields).add("broker_roots", ArrayType(StringType()))
+    cells = map_cogroups(new_pairs, texts, partial(negotiate_pairs, rules), schema, "batch")
+    return cells.withColumn("broker_root", F.explode("broker_roots"))
 
 
 def negotiate_pairs(rules: Rules, pairs: Sequence[Row], texts: Sequence[Row]) -> Iterator[Row]:
-    """The rows of the table `matrix` of the pairs of roots of one batch; `texts_of` describes its texts."""
+    """The rows of the table `matrix` of the pairs of roots of one batch; `texts_of` describes its texts.
+
+    A row has the `broker_roots` with which a client has the same cell: of 200 releases, that is a row in place of 50.
+    """
     files = files_by_root(texts)
     clients = {root: client_side("", _main_set(files[root])) for root in {pair["client_root"] for pair in pairs}}
-    cells: Cells = {}
+    cells: Cells = {NO_RPC: {}}
+    brokers_by_cell: dict[tuple[str, tuple[Hashable, ...]], list[str]] = defaultdict(list)
     for broker_root, broker_pairs in groupby(sorted(pairs, key=itemgetter(*reversed(PAIR))), itemgetter("broker_root")):
         broker = broker_side("", _main_set(files[broker_root]))  # which is let go after its clients, to save memory
         for pair in broker_pairs:
-            no_rpc: Row = {}
-            for cell in [*negotiate_cells(clients[pair["client_root"]], broker, cells)] or [no_rpc]:
-                yield {**pair, "rules_id": rules.id, **cell}
+            client_root = pair["client_root"]
+            for content in [*negotiate_cells(clients[client_root], broker, cells)] or [NO_RPC]:
+                brokers_by_cell[client_root, content].append(broker_root)
+    for (client_root, content), broker_roots in brokers_by_cell.items():
+        yield {"client_root": client_root, "broker_roots": broker_roots, "rules_id": rules.id, **cells[content]}
 
 
 def _main_set(files: Mapping[str, Sequence[tuple[str, bytes]]]) -> SchemaSet:
     return make_tree("", files.items()).main
 
 
-def negotiate_cells(client: Side, broker: Side, cells: Cells) -> Iterator[Row]:
-    """The columns of the table `matrix` for each RPC that a client or a broker has.
+def negotiate_cells(client: Side, broker: Side, cells: Cells) -> Iterator[tuple[Hashable, ...]]:
+    """The keys in `cells` of the columns of the table `matrix`, for each RPC that a client or a broker has.
 
-    `cells` has those of other pairs: most pairs of releases have most of their RPCs in common.
+    `cells` has those of other pairs: most pairs of releases have most of their RPCs in common. This adds the others.
     """
     opening = exchange(client, broker)
     for key in sorted({*client.offers, *broker.offers}):
         content = (opening, key, _content(client.rpcs.get(key)), _content(broker.rpcs.get(key)))
         if content not in cells:
             cells[content] = _cell(key, client, broker, opening)
-        yield cells[content]
+        yield content
 
 
 def _content(offer: Offer | None) -> tuple[Hashable, ...] | None:

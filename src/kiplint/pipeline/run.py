@@ -87,7 +87,7 @@ def _configure(path: Path, config: str) -> Settings:
     """The settings of a lake, with the configuration of the option `config` if it has a value."""
     settings = read_settings(path)
     if config:
-        settings = settings._replace(config="" if config == "none" else os.path.realpath(config))
+        settings = settings._replace(config="" if config == "none" else os.path.abspath(config))
         Rules.of(settings.config)  # which raises UsageError for a mistake
         write_settings(path, settings)
     return settings

@@ -52,7 +52,8 @@ def set_titles(*names: str) -> list[str]:
     """
     releases = {name: find_release(name) for name in names if not os.path.lexists(name)}
     names = tuple(release_title(release) if (release := releases.get(name)) else name for name in names)
-    paths = [(os.path.abspath(name) if name in (".", "./") else name.removesuffix(":")).split("/") for name in names]
+    names = tuple(os.path.abspath(name) if name in (".", "./") else name.removesuffix(":") for name in names)
+    paths = [name.replace(os.sep, "/").split("/") for name in names]
     if len(set(names)) > 1:
         shared = _shared_items(paths)
         paths = [path[shared:] for path in paths]

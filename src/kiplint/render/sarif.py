@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
@@ -141,7 +142,9 @@ def _region(line: int, column: int, end_line: int, end_column: int) -> dict[str,
 
 def uri(path: str) -> str:
     """The URI of a file: relative, or with the scheme `file` for an absolute path; percent-encoded."""
-    return ("file://" if path.startswith("/") else "") + quote(printable(path), safe="/")
+    if os.path.isabs(path):
+        return "file:///" + quote(printable(path.lstrip("/")), safe="/:")  # the colon of `C:/sets` stays
+    return quote(printable(path), safe="/")
 
 
 def message_text(text: str) -> str:

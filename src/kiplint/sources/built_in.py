@@ -5,8 +5,10 @@
 
 import lzma
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 
 import msgspec
 
@@ -62,6 +64,13 @@ def find_release(name: str) -> str:
     if not RELEASE.fullmatch(name):
         return ""
     return next((release for release in reversed(built_in().origins) if f"{release}.".startswith(f"{name}.")), "")
+
+
+def release_names() -> Iterator[str]:
+    """The names by which the built-in releases are found, the lowest version first: `4.1`, `4.1.0`, `4.1.1`."""
+    for minor, releases in groupby(built_in().origins, key=lambda release: release.rpartition(".")[0]):
+        yield minor
+        yield from releases
 
 
 def title(release: str) -> str:

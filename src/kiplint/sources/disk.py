@@ -27,7 +27,7 @@ from kiplint.sources.schema_files import (
     by_folder,
     is_searched,
 )
-from kiplint.text.files import read_file
+from kiplint.text.files import read_file, relative_path
 from kiplint.text.show import printable
 
 STDIN = "-"
@@ -80,7 +80,7 @@ def _listed_by_git(top: str) -> tuple[list[str], tuple[str, ...]]:
 def _tree(top: str, files: Mapping[str, str | bytes], links: list[str]) -> FileTree:
     """The tree of the directory `top`; `files` has, by path below it, the full path of each file or its bytes."""
     shown_name = show_path(top)
-    shown_prefix = "" if shown_name == os.curdir else os.path.join(shown_name, "")
+    shown_prefix = "" if shown_name == os.curdir else f"{shown_name.rstrip('/')}/"
     return FileTree(top, shown_prefix, os.path.join(top, ""), by_folder(files), _read, tuple(links))
 
 
@@ -92,7 +92,7 @@ def _walk(top: str) -> list[str]:
         raise SourceError(f"cannot read {show_path(str(error.filename))}: {error.strerror}") from None
 
     for folder, subfolders, names in os.walk(top, onerror=refuse):
-        relative = os.path.relpath(folder, top).replace(os.sep, "/")
+        relative = relative_path(folder, top)
         prefix = "" if relative == os.curdir else f"{relative}/"
         paths += (prefix + name for name in (*names, *subfolders))
         subfolders[:] = filter(is_searched, subfolders)  # `os.walk` enters those that are left
@@ -154,13 +154,13 @@ def read_input(name: str, limit: Limit) -> bytes:
 
 
 def show_path(path: str) -> str:
-    """A path as users see it: relative to the working directory if it is below that, otherwise normalized."""
+    """A path as users see it, with slashes: relative to the working directory if below it, otherwise normalized."""
     if path == STDIN_PATH:
         return path
     here = os.getcwd()
     full_path = os.path.abspath(path)
     is_below = full_path == here or full_path.startswith(os.path.join(here, ""))
-    return printable(os.path.relpath(full_path, here) if is_below else os.path.normpath(path))
+    return printable(relative_path(full_path) if is_below else os.path.normpath(path).replace(os.sep, "/"))
 
 
 def path_in_repository(path: str, names: tuple[str, ...]) -> str:

@@ -29,6 +29,9 @@ _SAFE_OPTIONS = (
 )
 """Settings of a repository that are overridden, because each of them can name a command to run."""
 
+if os.name == "nt":  # a git.exe in the working directory would come before the one of PATH
+    os.environ["NODEFAULTCURRENTDIRECTORYINEXEPATH"] = "1"
+
 TIME_LIMIT: Final = 60.0
 """The maximum seconds of a command, because git can take forever to list folders that share subfolders."""
 _STDERR_BYTES: Final = 1 << 16

@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from hashlib import sha1, sha256
 from io import BytesIO
-from shutil import rmtree
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple, NoReturn
 
 from kiplint.limits import GIT_LISTING, GIT_OBJECTS, Limit
@@ -323,14 +322,15 @@ def _unpack(name: str, bundle: str) -> str:
 
     Raises SourceError for a broken bundle; the error calls it `name`.
     """
-    directory = mkdtemp(prefix="kiplint-")
-    at_end(lambda: rmtree(directory, ignore_errors=True))
-    command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
+    # Unlike `rmtree`, its cleanup removes the read-only files of git on Windows, too.
+    directory = TemporaryDirectory(prefix="kiplint-", ignore_cleanup_errors=True)
+    at_end(directory.cleanup)
+    command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory.name]
     env = environment(elsewhere=True, protocols="file")  # to git, reading a bundle is fetching from a file
     result = run(command, env, f"the bundle {name}", seconds=60 * TIME_LIMIT)
     if result.returncode:
         raise SourceError(f"cannot read the bundle {name}: {complaint(result.stderr)}")
-    return directory
+    return directory.name
 
 
 def work_tree_of(directory: str) -> str:

@@ -33,6 +33,15 @@ def read_file(path: str, max_bytes: int = TEXT_BYTES, *, cut: bool = False, foll
     return data
 
 
+def relative_path(path: str, start: str = os.curdir) -> str:
+    """A path relative to a directory, with slashes; on Windows the full path where that is on another drive."""
+    try:
+        path = os.path.relpath(path, start)
+    except ValueError:
+        path = os.path.abspath(path)
+    return path.replace(os.sep, "/")
+
+
 class Disk:
     """Reads configurations, packs and baselines from disk; a subclass reads them from elsewhere, such as a revision."""
 

@@ -46,7 +46,7 @@ def find_subject(subject: str, message_names: list[str]) -> tuple[str, list[str]
     Raises UsageError for an unknown subject.
     """
     rules = configure(options=RuleOptions(config={})).all_rules()
-    matching_rules = [rule.id for rule in rules if matches(subject, rule)]
+    matching_rules = [rule.id for rule in rules if matches(subject, rule) or subject == rule.spec.id]
     if matching_rules:
         return "rule", matching_rules
     spellings = {subject.lower() + suffix for suffix in ("", "request", "response", "key", "value")}
