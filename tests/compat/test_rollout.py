@@ -362,6 +362,15 @@ def test_a_file_that_cannot_be_read_makes_its_rpc_wrong(cut: tuple[str, ...], ha
     assert rows[0].message.startswith(f"X{cut[0]}.json cannot be read: expected ")
 
 
+@pytest.mark.parametrize(("end", "rule"), [(b",}", "syntax/trailing-comma"), (b"} {}", "syntax/trailing-content")])
+def test_a_file_that_only_kafka_cannot_read_makes_its_rpc_wrong(end: bytes, rule: str) -> None:
+    request, response = done_rpc()
+    files = [("XRequest.json", request.data.removesuffix(b"}") + end), ("XResponse.json", response.data)]
+    tree = make_tree("", [("", [*files, (HEADER.file, HEADER.data)])])
+    (row,) = rollout_of_trees(tree, None, 3, DEFAULTS, None)
+    assert (row.status, row.rule) == ("wrong", rule)
+
+
 def test_a_set_of_which_nothing_can_be_read_has_rows_too() -> None:
     rows = rollout_of_trees(make_tree("", [("", [("XRequest.json", b"{")])]), None, 3, DEFAULTS, None)
     assert [(row.name, row.status, row.rule) for row in rows] == [("X", "wrong", "syntax/invalid-json")]
@@ -374,6 +383,10 @@ def test_a_set_of_which_nothing_can_be_read_has_rows_too() -> None:
         (
             request_header("1-3", {**INSTANCE_ID, "tag": 0, "taggedVersions": "3+"}, instance_id=False).data,
             "it uses header 3, but ClientInstanceId must not be a tagged field of the request header",
+        ),
+        (
+            request_header("1-3", {**INSTANCE_ID, "nullableVersions": "3+"}, instance_id=False).data,
+            "it uses header 3, but ClientInstanceId has type uuid, which cannot be null",
         ),
     ],
 )

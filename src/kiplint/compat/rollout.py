@@ -37,8 +37,8 @@ MESSAGES_WITH_ID: Final = frozenset(
 """The messages with a client instance id of their own, until the header carries it."""
 INSTANCE_ID: Final = "ClientInstanceId"
 
-GATE_PACKS: Final = ("kip-1313", "kip-511", "rpc")
-"""The packs about headers and RPCs: an RPC with an error of their rules is wrong."""
+GATE_PACKS: Final = ("kip-1313", "kip-511", "rpc", "syntax")
+"""The packs about headers and RPCs, and the syntax that Kafka reads: an RPC with an error of their rules is wrong."""
 GATE_PROPERTIES: Final = ("apiKey", "validVersions", "flexibleVersions", "headerVersions")
 """The properties of a message that decide its headers: an RPC with an error of any rule there is wrong."""
 PAIR: Final = ("request", "response")
@@ -67,8 +67,8 @@ class RolloutRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         Meta(
             description="`done`: a version that brokers offer uses the header, and the response was bumped too; "
             "`unstable`: only an unstable version uses it; `missing`: none does; `wrong`: `check` has an error about "
-            "its pair, versions or headers, or a released version was moved to another header; `new`: not in the base; "
-            "`exempt`: frozen; `dead`: no version."
+            "its pair, versions, headers or syntax, or a released version was moved to another header; "
+            "`new`: not in the base; `exempt`: frozen; `dead`: no version."
         ),
     ]
     base_versions: Annotated[str, Meta(description="The versions of the request in the base; empty if there is none.")]
@@ -105,10 +105,16 @@ _ORDER: Final = ("problem", "rpc", "change", "header_range", "message", "field",
 
 
 def is_about_headers(violation: Violation) -> bool:
-    """Whether a violation is an error that keeps an RPC from being done: of its versions, its headers or its pair."""
+    """Whether a violation is an error that keeps an RPC from being done: of its versions, its headers or its pair.
+
+    In a header message that is any error, and in any file one of its syntax.
+    """
     if violation.severity != "error":
         return False
     element, location = violation.element, violation.location
+    message = message_of(element)
+    if message and message.type == "header":
+        return True
     name, *below = f"{location.pointer}/{location.key}".strip("/").split("/")
     if isinstance(element, ProblemElement) and not below:
         name = element.problem.intended_property or name  # such as `headerVersion`
