@@ -48,7 +48,8 @@ Files = Mapping[str, bytes]
 
 SETTING: Final = r'(?:the )?"(\w+)"(?: of \w+ to|:) ("[^"]*"|\[[^\]]*\]|[\w.-]+)'
 REMOVAL: Final = r'remove "(\w+)"(?:(?:,| and) "(\w+)")*'
-HELP: Final = re.compile(rf'(?:[^,"]+, )?(?:set {SETTING}(?:(?:,| and) {SETTING})*(?:, and {REMOVAL})?|{REMOVAL})')
+STEP: Final = rf"(?:set|give \w+) {SETTING}(?:(?:,| and) {SETTING})*(?:, and {REMOVAL})?|{REMOVAL}"
+HELP: Final = re.compile(rf'(?:[^,"]+, )?(?:{STEP})(?:, then (?:{STEP}))*')
 IN_MESSAGE: Final = re.compile(r"in (\w+), set ")
 """The texts of help that say what to write, such as `set "tag": 1 and "taggedVersions": "2+", and remove "default"`."""
 
@@ -170,15 +171,21 @@ class Comeback(NamedTuple):
 
 
 def comebacks(base: Base | None, head: Files, before: Findings, finding: Finding) -> Iterator[Comeback]:
-    """How the advice of a finding is reversed, once it is written into the head."""
+    """How the advice of a finding is reversed, once it is written into the head.
+
+    A break that `diff` reports as another one is not new: then it has at least two fewer of that severity in the file.
+    """
     mine = next(number for number, findings in enumerate(before) if finding in findings)
     new_head = edit_files(head, advice_to_rpc(finding, before[mine], head))
     after = findings_of(base, new_head)
     changed_paths = {path for path in head if head[path] != new_head[path]}
     answers = list(after.all)
     for old, new in zip(before[:2], after[:2], strict=True):  # what is in an entry of review is in one of these
+        counts = [Counter((item.path, item.severity) for item in side) for side in (old, new)]
+        fewer = counts[0] - counts[1]
         for worse in worse_findings(old, new, changed_paths):
-            if worse.severity != "info":
+            is_same_break = old is before.diff and mine > 0 and fewer[worse.path, worse.severity] > 1
+            if worse.severity != "info" and not is_same_break:
                 yield Comeback(finding, f"new: {worse}")
     counts_before, counts_after = (Counter(item.fingerprint for item in side[mine]) for side in (before, after))
     if counts_after[finding.fingerprint] >= counts_before[finding.fingerprint]:

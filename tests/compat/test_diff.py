@@ -265,7 +265,11 @@ def sasl(request: str, answer: str = "0-1") -> dict[str, bytes]:
         ),
         (definition(A, B | TAG), definition(A), 'restore B with "tag": 0'),
         (definition(A), definition(A, flexibleVersions="2+"), 'set "flexibleVersions": "3+"'),
-        (definition(A), definition(A, B), 'run `kiplint migrate bump X`, then give B "versions": "6+"'),
+        (
+            definition(A),
+            definition(A, B),
+            'run `kiplint migrate bump X`, then give B "versions": "6+" and "ignorable": true',
+        ),
     ],
 )
 def test_the_help_keeps_the_versions_of_the_release(old: bytes, new: bytes, expected: str) -> None:

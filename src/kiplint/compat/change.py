@@ -13,7 +13,7 @@ from msgspec import Meta
 from msgspec.structs import asdict, replace
 
 from kiplint.compat.proof import Proof
-from kiplint.compat.restoration import dependents, restoration
+from kiplint.compat.restoration import dependents, postponement, restoration
 from kiplint.engine.finding import Finding, Location, Violation, fingerprint
 from kiplint.engine.language import register
 from kiplint.engine.rule import Breaks, Rule
@@ -372,6 +372,15 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return self.base is not None and self.base.valid.highest > self.message.valid.highest
 
     @cached_property
+    def can_bump(self) -> bool:
+        """Whether the change may wait for the next version: not in a backport.
+
+        A new version of a header or a coordinator's record breaks others itself, so the head must have it already.
+        """
+        is_bumpable = self.message.type not in ("header", "coordinator-key", "coordinator-value")
+        return not self.is_backport and (is_bumpable or self.next_version in self.message.valid)
+
+    @cached_property
     def next_version(self) -> int:
         """The first version that may change: the highest if it is new, otherwise the one after the highest."""
         highest = self.message.valid.highest
@@ -443,6 +452,11 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         """The help that restores the field in these versions; empty if one of the sets lacks it."""
         base_field, head_field = self.fields
         return restoration(base_field, head_field, self.versions) if base_field and head_field else ""
+
+    @cached_property
+    def postponement(self) -> str:
+        """The end of a help by which the field begins in `next_version`; empty if the head lacks it."""
+        return postponement(self.head_field, self.next_version) if self.head_field else ""
 
     @cached_property
     def and_comment(self) -> str:

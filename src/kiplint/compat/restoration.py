@@ -52,6 +52,21 @@ def _values(base: Field, head: Field, versions: VersionRange) -> Iterator[tuple[
         yield "default", json.dumps(base.default) if base.has_default else ""
 
 
+def postponement(field: Field, version: int) -> str:
+    """The properties by which a field begins in a version, as `"versions": "3+" and "default": "null"`."""
+    later = VersionRange.of(version)
+    values = {"versions": json.dumps(str(later))}
+    if field.nullable - later:
+        values["nullableVersions"] = values["versions"]
+    if field.nullable and not field.has_default:
+        values["default"] = '"null"'
+    elif field.none_default:
+        values["default"] = field.none_default
+    if field.message.type == "request" and field.type != "bool" and not field.ignorable:
+        values["ignorable"] = "true"
+    return join_words(f'"{key}": {value}' for key, value in values.items())
+
+
 def dependents(base: Message, head: Message, versions: VersionRange) -> str:
     """The end of a help that makes versions as flexible as in the base: what the RPC has to correct in them besides.
 
