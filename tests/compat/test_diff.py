@@ -69,6 +69,13 @@ BYTES: list[tuple[list[Any], list[Any], list[str]]] = [
     ([A, C], [C, A], ["fields-reordered wire 0-5 C"]),
     ([C], [field("C", "string", nullableVersions="2+")], ["nullability-widened wire 2-5 C"]),
     ([C], [field("C", "string", flexibleVersions="none")], ["flexible-changed wire 3-5 C"]),
+    ([A], [field("A", flexibleVersions="none")], []),
+    ([field("B")], [field("Bees", "[]int32")], ["layout-changed wire 0-5 B", "layout-changed wire 0-5 Bees"]),
+    (
+        [field("B", tag=0, taggedVersions="4+")],
+        [field("B", tag=1, taggedVersions="4+")],
+        ["tag-changed wire 4-5 B"],
+    ),
     ([field("B", **TAG)], [field("B", "int64", **TAG)], ["layout-changed wire 3-5 B"]),
     (
         [field("Ids", "[]int32")],
@@ -99,6 +106,7 @@ PROPERTIES: list[tuple[list[Any], list[Any], list[str]]] = [
     ([field("F", "string")], [field("F", "string", default="")], []),
     ([field("F", "float64", default="1")], [field("F", "float64", default="1.0")], []),
     ([field("F", "[]int32")], [field("F", "[]int32", default="")], []),
+    ([field("F", versions="0-3")], [field("F", versions="0-3", default="1")], ["default-changed semantics 0-3 F"]),
 ]
 
 
@@ -138,6 +146,32 @@ MESSAGES: dict[str, tuple[Files | bytes, Files | bytes, list[str]]] = {
         definition(A, field("B", versions="6+"), field("C", "string", "6+", ignorable=True), validVersions="0-6"),
         ["new-version none 6", "new-field-not-ignorable none 6 B", "new-field none 6 B", "new-field none 6 C"],
     ),
+    "versions that leave a gap": (
+        definition(A, validVersions="0-1"),
+        definition(A, validVersions="3-4"),
+        ["version-dropped support 0-1", "gap-in-versions support 2", "new-version none 3-4"],
+    ),
+    "versions that leave none": (
+        definition(A, validVersions="0-1"),
+        definition(A, validVersions="2-3"),
+        ["version-dropped support 0-1", "new-version none 2-3", "flexible-later none 3"],
+    ),
+    "only valid versions become deprecated": (
+        definition(A), definition(A, validVersions="1-5", deprecatedVersions="0-2"), ["version-dropped support 0", "deprecated none 1-2"]
+    ),
+    "and are no longer deprecated": (
+        definition(A, deprecatedVersions="0-2"), definition(A, validVersions="1-5"), ["version-dropped support 0", "undeprecated none 1-2"]
+    ),
+    "a default for the versions after the last of a field": (
+        definition(field("F")),
+        definition(field("F", versions="0-5", default="1"), validVersions="0-6"),
+        ["new-version none 6", "field-ended none 6 F"],
+    ),
+    "another default of a field that ends": (
+        definition(field("F", default="2")),
+        definition(field("F", versions="0-5", default="1"), validVersions="0-6"),
+        ["new-version none 6", "field-ended none 6 F", "default-changed semantics 0-5 F"],
+    ),
     "removed versions, no further": (
         definition(A, field("B", versions="0-1")),
         definition(A, validVersions="2-5"),
@@ -169,6 +203,11 @@ MESSAGES: dict[str, tuple[Files | bytes, Files | bytes, list[str]]] = {
         definition(A, B, name="YData", **KEYLESS),
         ["new-message none 0-5", "message-removed storage 0-5"],
     ),
+    "the fields of a message of another type": (
+        definition(A, C, name="XData", **KEYLESS),
+        definition(A, C, name="YHeader", **KEYLESS | {"type": "header"}),
+        ["new-message none 0-5", "message-removed storage 0-5"],
+    ),
     "a dead message goes": (WITH_A_DEAD_ONE, definition(A), []),
     "a record type moves into the API key": (
         OLD_KEY, definition(field(versions="0"), **OF_A_KEY), ["record-type-moved source 2"]
@@ -177,6 +216,11 @@ MESSAGES: dict[str, tuple[Files | bytes, Files | bytes, list[str]]] = {
         OLD_KEY,
         definition(field(kind="int64", versions="0"), **OF_A_KEY),
         ["record-type-moved source 2", "layout-changed storage 2"],
+    ),
+    "a record type that always was an API key": (
+        definition(field(versions="0"), **OF_A_KEY | {"apiKey": 0}),
+        definition(field(kind="int64", versions="0"), **OF_A_KEY | {"apiKey": 0}),
+        ["layout-changed storage 0 Field"],
     ),
     "a move to another set": (
         {**KEEP, "clients/XRecord.json": record(A, apiKey=7)}, {**KEEP, "server/XRecord.json": record(A, apiKey=7)}, []

@@ -62,6 +62,8 @@ ALSO = "tag 1 belonged to U (int64); give T another tag"
         pytest.param(NONE, T, [T], [], id="back as it was"),
         pytest.param(NONE, with_tags(tagged("T", kind="string")), [T],
                      ["tag 0 belonged to T (int64); give T another tag"], id="back as another type"),
+        pytest.param(NONE, with_tags(tagged("T", kind="[]int64")), [T],
+                     ["tag 0 belonged to T (int64); give T another tag"], id="back as an array"),
         pytest.param(NONE, TEXT, [T, with_tags(tagged("S"))], BELONGED, id="once for all releases"),
         pytest.param(definition(A, name="YRequest", apiKey=9), TEXT, [T], BELONGED, id="a new message"),
         pytest.param(NONE, definition(A, tagged("U", kind="string"), name="YRequest"), [T], BELONGED,
@@ -75,11 +77,14 @@ def test_a_number_that_was_used(old: bytes, new: bytes, older: list[bytes], expe
     assert [change.message.partition(": ")[2] for change in reused] == expected
 
 
-@pytest.mark.parametrize(("flexible", "versions"), [("none", []), ("4+", ["4-5"])])
-def test_only_flexible_versions_have_tags(flexible: str, versions: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("old_flexible", "new_flexible", "versions"),
+    [("none", "none", []), ("4+", "4+", ["4-5"]), ("none", "4+", []), ("4+", "none", [])],
+)
+def test_only_flexible_versions_have_tags(old_flexible: str, new_flexible: str, versions: list[str]) -> None:
     old, new = (
         definition(A, tagged(name, kind=kind), validVersions="0-5", flexibleVersions=flexible)
-        for name, kind in (("T", "int64"), ("U", "string"))
+        for name, kind, flexible in (("T", "int64", old_flexible), ("U", "string", new_flexible))
     )
     changes = changes_between(RULES, tree("old", old), tree("new", new))
     assert [change.versions for change in changes if change.rule == "compat/tag-reused"] == versions
