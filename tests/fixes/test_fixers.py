@@ -17,10 +17,10 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.run import check_set
 from kiplint.fixes.fix import FixedSet
-from kiplint.fixes.fixers import FIXERS, make_fix
+from kiplint.fixes.fixers import FIXERS, edits_of_text, make_fix
 from kiplint.fixes.write import FileChanges
 from kiplint.sources.schema_files import SchemaFile
-from kiplint.text.edit import apply_edits
+from kiplint.text.edit import Document, apply_edits
 from tools import definition, field, rules_of
 
 HERE = Path(__file__).resolve().parent
@@ -152,6 +152,23 @@ def test_comments_after_fixes(comment: str, expected: str | None, end: str) -> N
         result = fix_set({"XData.json": before}, checker(FIXABLE[ABOUT_COMMENTS]), unsafe=True)
         after = text.replace("COMMENT", comment if expected is None else expected).replace("TAIL", "")
         assert result.after.get("XData.json", before).decode() == after.replace("\n", end)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "text", "written"),
+    [
+        ("/listeners", '["broker", "controller"]', '"listeners": ["broker", "controller"]'),
+        ("/fields", '{ "name": "B" }', ""),  # a missing field: the list of the others stays
+        ("/type", '["data"]', '"type": ["data"]'),
+        ("/name", '"Y"', '"name": "Y"'),
+        ("/fields/0/name", '"default": "null", "ignorable": true', '"default": "null", "ignorable": true'),
+    ],
+)
+def test_what_a_rule_says_to_write_never_replaces_a_list_but_by_a_list(pointer: str, text: str, written: str) -> None:
+    data = b'{ "name": "X", "type": "data", "listeners": ["broker"], "fields": [{ "name": "A" }] }'
+    edits = edits_of_text(Document(data), pointer, text)
+    assert bool(edits) is bool(written)
+    assert written in apply_edits(data, edits).decode()
 
 
 def test_a_users_rule_may_name_a_fixer(tmp_path: Path) -> None:

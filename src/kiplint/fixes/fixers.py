@@ -136,7 +136,8 @@ def edits_of_text(document: Document, pointer: str, text: str) -> tuple[Edit, ..
     node = document.find(pointer)
     properties = _properties(text)
     if not properties:
-        fits = node is not None and node.kind in ("string", "word", "array") and _is_json(text)
+        kinds = ("string", "word", "array") if text.startswith("[") else ("string", "word")
+        fits = node is not None and node.kind in kinds and _is_json(text)
         return (replace_value(document, node, text),) if node and fits else ()
     if node and pointer.startswith("/headerVersions/") and text[1].isdigit():
         ((key, value),) = properties.items()
