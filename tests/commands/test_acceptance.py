@@ -76,6 +76,13 @@ def test_a_comment_at_the_name_accepts_what_is_gone(place: Path) -> None:
     )
 
 
+def test_a_comment_at_the_name_accepts_no_change_that_has_its_own_line(place: Path) -> None:
+    comment = "compat/deprecated] nobody sends it"
+    status, changes, accepted, (text,) = compare(thing("Request", ID, SIZE, name=comment, deprecatedVersions="0"))
+    assert (status, changes, accepted) == ("ok", ["deprecated"], [])
+    assert text == "no change here violates compat/deprecated; remove the comment"
+
+
 def test_a_comment_that_accepts_nothing_is_a_finding(place: Path) -> None:
     text = f"no change here violates {LAYOUT}; remove the comment"
     assert compare(thing("Request", ID, SIZE, comment=f"{LAYOUT}] nobody sends it")) == ("ok", [], [], [text])

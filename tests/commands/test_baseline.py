@@ -92,6 +92,22 @@ def test_a_single_file_is_not_blamed_for_the_others(folder: Path) -> None:
     assert result == (0, "", "known.json has 200 findings: 0 new, 0 removed\n")
 
 
+def test_a_check_of_a_directory_does_not_cover_one_whose_name_begins_like_it(here: Path) -> None:
+    (here / "ab").mkdir()
+    write(here, "ab", *fields(2))
+    assert run(here, "--update-baseline", sets=("a", "ab")).err.startswith("known.json has 102 findings")
+    write(here, "ab", *fields(1))
+    assert run(here, sets=("a",)) == (0, "", "")
+    assert "stale findings: 1 of 102" in run(here, sets=("a", "ab")).err
+
+
+def test_a_finding_of_a_rule_that_does_not_run_is_not_stale(folder: Path) -> None:
+    write(folder, "b", *fields(99))
+    words = ("check", "a", "b", "--baseline", "known.json", "--select")
+    assert kiplint(*words, "tags", cwd=folder).err == ""
+    assert "stale findings: 1 of 200" in kiplint(*words, RULE, cwd=folder).err
+
+
 def test_a_directory_that_is_gone_is_stale(folder: Path) -> None:
     for file in (folder / "b").iterdir():
         file.unlink()

@@ -74,6 +74,7 @@ def test_the_set_gives_the_rest_and_what_is_changed(place: Path) -> None:
     assert code == 1
     (kip,) = result["kips"]
     assert [row["valid_versions"] for row in kip["definitions"]] == ["0-5", "0-6"]
+    assert result["summary"]["messages"] == 1  # of two definitions
     assert {(row["rule"], row["path"]) for row in result["findings"]} >= {
         ("rpc/versions-differ", "kip.txt"),
         ("compat/new-version", "kip.txt"),
@@ -106,6 +107,28 @@ def test_a_slip_in_the_json_is_a_finding(place: Path) -> None:
     assert code == 1
     assert [row["name"] for row in result["kips"][0]["definitions"]] == ["XRequest", "XResponse"]
     assert {row["rule"] for row in result["findings"]} == {"syntax/invalid-json"}
+
+
+def test_a_file_of_the_set_that_cannot_be_read_is_an_error(place: Path) -> None:
+    (place / "base/YRequest.json").write_text('{"validVersions": ')
+    (place / "kip.txt").write_text(RESPONSE)
+    result = run("kip.txt", "--base", "base", "--ignore", "style")
+    assert (result.code, "YRequest.json cannot be read" in result.err) == (2, True)
+
+
+def test_a_new_definition_is_of_the_set_with_the_most_of_its_type(place: Path) -> None:
+    """Its response is in the directory of requests and responses, although another has more definitions."""
+    for folder in ("clients", "server"):
+        (place / "tree" / folder).mkdir(parents=True)
+    for name in ("XRequest", "XResponse"):
+        (place / f"base/{name}.json").rename(place / f"tree/clients/{name}.json")
+    for letter in "ABCDE":
+        record = definition(field(), name=f"{letter}Record", type="metadata", apiKey=ord(letter))
+        (place / f"tree/server/{letter}Record.json").write_bytes(record)
+    (place / "kip.txt").write_text(RESPONSE.replace("XResponse", "YResponse").replace("int16", "int17"))
+    (place / "tree/clients/YRequest.json").write_text(REQUEST.replace("XRequest", "YRequest"))
+    _, result = document("kip.txt", "--base", "tree")
+    assert {row["rule"] for row in result["findings"]} >= {"rpc/api-key-duplicate"}
 
 
 def test_a_message_that_cannot_be_compared_does_not_hide_the_changes_of_others(place: Path) -> None:

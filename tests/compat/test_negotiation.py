@@ -282,6 +282,8 @@ AGREED: list[tuple[Messages, list[Messages], dict[str, tuple[str, int | None, st
         {"AddPartitionsToTxn": ("agreed", 3, "")},
     ),
     (TXN, [rpc("AddPartitionsToTxn", 24, "0-3")], {"AddPartitionsToTxn": ("agreed", 3, "")}),
+    (rpc("AddPartitionsToTxn", 24, "4-5"), [TXN], {"AddPartitionsToTxn": ("broker-only", None, "")}),
+    (api_versions("0-4"), [api_versions("0-4"), api_versions("0-3")], {"ApiVersions": ("agreed", 3, "")}),
 ]
 
 
@@ -460,6 +462,13 @@ def test_telemetry_needs_a_reporter() -> None:
     assert (line.status, line.message) == ("agreed", note)
 
 
+def test_zookeeper_mode_has_no_quorum_of_controllers() -> None:
+    """2.7 defines these RPCs, and declares no listeners."""
+    schemas = SchemaSet((*rpc("UpdateMetadata", 6, "0"), *rpc("Vote", 52, "0"), *rpc("Quorum", 53, "0")))
+    assert [*broker_side("b", schemas, mode="zookeeper").offers] == [6, 53]
+    assert [*broker_side("b", schemas, mode="kraft").offers] == [6, 52, 53]
+
+
 def test_brokers_list_more_of_produce_than_they_take() -> None:
     sides = [(*rpc("Produce", 0, valid), *api_versions("0-3")) for valid in ("0-9", "3-12")]
     negotiation = between(*sides)
@@ -494,6 +503,7 @@ def table(versions: str, fixed: str = "") -> VersionTable:
         (table("0-3"), "agreed", 3, ""),
         (table("0-1, 5"), "no-common-version", None, "the client has 0-1, 5, b1 2-4: no version in common"),
         (table("0-3", "3"), "agreed", 3, ""),
+        (table("3", "2"), "agreed", 3, ""),
         (table("0-3", "0, 2"), "fixed-version", 3, "the client sends version 0 without asking, b1 offers 2-4"),
     ],
 )

@@ -87,6 +87,17 @@ def test_the_kip_s_own_definitions_after_a_broker(repo: Path) -> None:
     assert in_words(rows, 3) == "Request header 3: 3 done, 6 wrong, 1 exempt and 1 dead."
 
 
+def test_the_next_version_follows_the_base_and_the_head() -> None:
+    row = row_of(*rpc("X", 1, "0-3"), base=rpc("X", 1, "0-5"))
+    assert row.message.endswith("uses header 2; bump it to 6 with header 3")
+
+
+def test_an_rpc_that_took_the_key_of_another_is_new() -> None:
+    row = row_of(*done_rpc("X", 1, field("A", "string")), base=rpc("Y", 1, "0-5"))
+    assert (row.status, row.base_versions) == ("missing", "")
+    assert row.message == "X is new, but version 0 uses header 1; start with header 3"
+
+
 # Done too early
 
 

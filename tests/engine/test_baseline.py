@@ -143,6 +143,14 @@ def test_a_configuration_names_no_file_outside_its_tree(tmp_path: Path, name: st
     assert (tmp_path / "victim.json").read_bytes() == render(SOME)
 
 
+def test_a_directory_whose_name_begins_like_that_of_the_tree_is_outside(tmp_path: Path) -> None:
+    for name in ("tree", "tree-2"):
+        (tmp_path / name).mkdir()
+    file = BaselineFile(str(tmp_path / "tree/../tree-2/b.json"), config_folder=str(tmp_path / "tree"))
+    assert "it is outside" in complaint(lambda: write_baseline(SOME, file))
+    assert list((tmp_path / "tree-2").iterdir()) == []
+
+
 def test_a_link_inside_the_tree_stays(tmp_path: Path) -> None:
     (tmp_path / "link.json").symlink_to("real.json")
     write_baseline(SOME, BaselineFile(str(tmp_path / "link.json"), config_folder=str(tmp_path)))

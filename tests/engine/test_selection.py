@@ -83,6 +83,14 @@ def test_severities(severity: dict[str, str], expected: dict[str, str]) -> None:
     assert severities(["tags"], severity=severity) == expected
 
 
+def test_the_severity_of_a_pack_switches_no_rule_on() -> None:
+    assert severities(["style"], severity={"style": "error"}) == {"style/about": "error"}
+    assert severities(["style"], severity={"style/space": "error"}) == {
+        "style/about": "warning",
+        "style/space": "error",
+    }
+
+
 @pytest.mark.parametrize("place", ["select", "ignore", "severity"])
 @pytest.mark.parametrize(
     ("selector", "problem"),

@@ -123,6 +123,17 @@ def test_links_and_entries_that_lead_out_are_passed_over() -> None:
             archive.writestr(path, GOOD)
     (result,) = sets("x.zip")
     assert ([file.path for file in result.files], result.links) == (["x.zip!/A.json"], ("x.zip!/S.json",))
+    with tarfile.open("x.tgz", "w:gz") as tarball:
+        for name, kind in (("S.json", tarfile.SYMTYPE), ("H.json", tarfile.LNKTYPE)):
+            entry = tarfile.TarInfo(name)
+            entry.type, entry.linkname = kind, "A.json"
+            tarball.addfile(entry)
+        entry = tarfile.TarInfo("A.json")
+        entry.size = len(GOOD)
+        tarball.addfile(entry, io.BytesIO(GOOD))
+    (result,) = sets("x.tgz")
+    assert [file.path for file in result.files] == ["x.tgz!/A.json"]
+    assert result.links == ("x.tgz!/H.json", "x.tgz!/S.json")
 
 
 def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:

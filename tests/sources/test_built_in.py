@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from conftest import ROOT
@@ -34,6 +35,12 @@ def built_in_release(release: str) -> Tree:
 )
 def test_names_of_releases(name: str, release: str) -> None:
     assert find_release(name) == release
+
+
+def test_a_name_is_no_beginning_of_another_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    later = msgspec.structs.replace(built_in(), origins=dict.fromkeys(("4.1.0", "4.9.0", "4.10.0"), ""))
+    monkeypatch.setattr("kiplint.sources.built_in.built_in", lambda: later)
+    assert [find_release(name) for name in ("4.1", "4.9", "4.10")] == ["4.1.0", "4.9.0", "4.10.0"]
 
 
 def test_every_release_is_there() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kiplint.sources.open import open_sets
-from kiplint.sources.schema_files import Kind, kind_of
+from kiplint.sources.schema_files import MAX_BYTES_READ, Kind, kind_of
 from sources.support import write
 from tools import definition, field, kiplint
 
@@ -36,6 +36,8 @@ BASELINE = (
         (b"[]", "other"),
         (b'{"name": "x", "type": "module"}', "other"),
         (BASELINE, "other"),
+        (b'{"name": "x", "type": "data", "rows": [' + b" " * MAX_BYTES_READ, "other"),
+        (b'{"name": "x", "fields": [' + b" " * MAX_BYTES_READ, "malformed"),
     ],
 )
 def test_kinds_by_what_is_in_a_file(data: bytes, kind: Kind) -> None:
