@@ -28,9 +28,12 @@ os.environ["SPARK_CONF_DIR"] = str(ROOT / "tests" / "pipeline")
 for _name in ("no_proxy", "NO_PROXY"):
     os.environ[_name] = ",".join(filter(None, (os.environ.get(_name), "127.0.0.1", "localhost")))
 
+SIGNALS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+"""The signals that end a process; Windows has no SIGHUP."""
+
 # What a shell starts in the background ignores Ctrl-C, and under nohup the end of the session, and so would each process
 # that a test interrupts. A handler that does nothing is not handed on.
-for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+for _number in SIGNALS:
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, lambda *_: None)
 

@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 from hypothesis import settings
 
-from conftest import ROOT
+from conftest import ROOT, SIGNALS
 from kiplint.cli import main
 from kiplint.compat.change import ChangeFinding
 from kiplint.compat.classify import classify
@@ -182,7 +182,7 @@ def environment(**others: str) -> dict[str, str]:
 
 def _call(words: Sequence[str], cwd: Path, stdin: bytes, variables: Mapping[str, str]) -> tuple[int, bytes, bytes]:
     """Run the command in this process, as if it were one of its own: the exit code, and what it wrote."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
     with TemporaryDirectory() as folder, ExitStack() as stack:
         paths = [Path(folder, name) for name in ("in", "out", "err")]
         paths[0].write_bytes(stdin)

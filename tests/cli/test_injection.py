@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import pty
 import re
 import subprocess
 import sys
@@ -273,6 +272,7 @@ def test_a_patch_on_a_terminal(here: Path) -> None:
     text = f'// {NAME}\n{{ "name": "XRequest", "validVersions": "0",\n  "fields": [], }}\n'
     (here / "patch" / "XRequest.json").write_text(text)
     words = [sys.executable, "-m", "kiplint", "check", "patch", "--isolated", "--diff"]
+    pty = pytest.importorskip("pty")  # Windows has none
     outside, inside = pty.openpty()
     with open(outside, "rb", buffering=0) as terminal:
         with open(inside, "wb", buffering=0) as end:

@@ -41,6 +41,15 @@ def test_a_diff_of_two_releases_is_that_of_their_tags(corpus: Path) -> None:
         assert [change for change in mixed.changes if change.rule == "compat/comment-changed"] == []
 
 
+def test_a_directory_with_one_set_is_compared_with_that_of_the_release(corpus: Path) -> None:
+    """Trunk of 2026-08 has the definitions of 4.4.0, here by set and not in the directories of Kafka's repository."""
+    for name in ("clients", "raft", "metadata"):
+        directory = corpus / "kafka-trunk-2026-08" / name
+        assert diff("4.4", directory).changes == diff(directory, "4.4").changes == ()
+    changes = diff(corpus / "kafka-trunk-2026-08/clients", "4.3", messages=["ApiVersions"]).changes
+    assert {change.kind for change in changes} == {"version-dropped"}
+
+
 def test_the_summary_names_the_releases(elsewhere: Path) -> None:
     result = kiplint("diff", "4.3", "4.4", "--for", "client", cwd=elsewhere)
     assert result.out.splitlines()[-1].startswith(TITLES)

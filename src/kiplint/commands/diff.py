@@ -31,7 +31,7 @@ from kiplint.compat.change import ChangeFinding, MessagePair
 from kiplint.compat.classify import BREAKS, GRAVE, breaks_in_words
 from kiplint.compat.diff import Role, breaks_of, compare, notes_of, single_file_of
 from kiplint.compat.released import releases_note, releases_of
-from kiplint.compat.tree import load, load_base, load_head, reported_sets, require_counterparts, sets_of_clients
+from kiplint.compat.tree import load, load_base, load_head, reported_sets, sets_of_clients, with_counterparts
 from kiplint.engine.config import Configurations, RuleOptions, StrPath
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.render.changes import write_change_table, write_changes
@@ -234,7 +234,7 @@ def run(options: DiffOptions) -> DiffResult:
     if options.role == "client":
         before, after, *older = map(sets_of_clients, (before, after, *older))
     if not single_file_of(before, after):
-        require_counterparts(before, after)
+        before, after = with_counterparts(before, after)
 
     releases = None
     notes: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from kiplint.model.layout import exceeded_limit
 from kiplint.model.load import load as load_definition
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.sources.built_in import built_in, release_tree, title
+from kiplint.sources.built_in import built_in, find_release, release_tree, title
 from kiplint.sources.disk import STDIN
 from kiplint.sources.open import open_sets
 from kiplint.sources.repository import HERE, Repository, RevisionPath
@@ -161,15 +161,22 @@ def pair_sets(base: Tree, head: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
         yield base.sets.get(directory) or SchemaSet(), head.sets.get(directory) or SchemaSet()
 
 
-def require_counterparts(base: Tree, head: Tree) -> None:
-    """Raise UsageError where one tree has a single set, and the other has several without its directory."""
+def with_counterparts(base: Tree, head: Tree) -> tuple[Tree, Tree]:
+    """The trees, where one has a single set, and the other has several without its directory.
+
+    Of a built-in release the set counts that has most of the messages; for any other tree it raises UsageError.
+    """
     smaller, larger = sorted((base, head), key=lambda tree: len(tree.sets))
-    if len(smaller.sets) == 1 and len(larger.sets) > 1 and not smaller.sets.keys() & larger.sets.keys():
-        names = ", ".join(printable(directory or ".") for directory in sorted(larger.sets))
-        raise UsageError(
-            f"{printable(larger.name)} has {len(larger.sets)} sets, {printable(smaller.name)} has one: "
-            f"name one of {names} below {printable(larger.name)}"
-        )
+    if len(smaller.sets) != 1 or len(larger.sets) < 2 or smaller.sets.keys() & larger.sets.keys():
+        return base, head
+    if find_release(larger.name) and not os.path.lexists(larger.name):
+        counterpart = counterpart_of(larger, smaller, os.curdir)
+        return (counterpart, head) if larger is base else (base, counterpart)
+    names = ", ".join(printable(directory or ".") for directory in sorted(larger.sets))
+    raise UsageError(
+        f"{printable(larger.name)} has {len(larger.sets)} sets, {printable(smaller.name)} has one: "
+        f"name one of {names} below {printable(larger.name)}"
+    )
 
 
 def load(source: StrPath, repository: Repository = HERE) -> Tree:
