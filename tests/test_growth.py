@@ -1,6 +1,6 @@
 """Input that is made to be slow: twice as much of it takes about twice the steps.
 
-Steps are calls of functions, those of C as well, so a test does not depend on how fast the machine is.
+Steps are lines that run and calls of functions, those of C as well, so a test does not depend on how fast the machine is.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import pytest
 import kiplint
 from sources.support import make_repository
 from tools import definition, document, field
+from tools import kiplint as kiplint_command
 
-MOST_GROWTH = 2.6
+MOST_GROWTH = 2.5
 """The most that steps may grow by when the input doubles; they would grow by 4 if each part met each other one."""
 
 Files = Mapping[str, bytes]
@@ -87,6 +88,61 @@ COMPARED: Mapping[str, Callable[[int], tuple[Files, Files]]] = {
 }
 
 
+def tagged(name: str, n: int, kind: str = "string", tags: Callable[[int], int | None] = int) -> Files:
+    """A request of n tagged fields; a tag of None is left out."""
+    fields = [field(f"{name}{at}", kind, "3+", taggedVersions="3+", tag=tags(at)) for at in range(n)]
+    return request(*({key: value for key, value in item.items() if value is not None} for item in fields))
+
+
+def in_cases(n: int, kind: str) -> Files:
+    """A request of n fields whose names differ in the case of letters alone."""
+    letters = [
+        "".join(letter.upper() if at >> bit & 1 else letter for bit, letter in enumerate("abcdefghijkl"))
+        for at in range(n)
+    ]
+    return request(*(field(f"F{text}", kind) for text in letters))
+
+
+CHANGED: Mapping[str, Callable[[int], tuple[Files, Files]]] = {
+    "fields-of-one-name": lambda n: (request(*[field("F")] * n), request(*[field("F", "int64")] * n)),
+    "fields-removed": lambda n: (request(*[field("F")] * n), request(field("Plain"))),
+    "names-in-other-case": lambda n: (in_cases(n, "int32"), in_cases(n, "int64")),
+    "tags-retyped": lambda n: (tagged("T", n), tagged("T", n, "int32")),
+    "fields-with-one-tag": lambda n: (tagged("T", n, tags=lambda _: 0), tagged("U", n, tags=lambda _: 0)),
+    "fields-without-a-tag": changed(lambda n: tagged("T", n, tags=lambda _: None)),
+    "fields-of-later-versions": lambda n: (
+        request(*(field(f"F{at}", versions=f"{9 + at}+") for at in range(n))),
+        request(*(field(f"G{at}", versions=f"{9 + at}+") for at in range(n))),
+    ),
+    "comments-on-versions": changed(
+        lambda n: {
+            "XRequest.json": b"".join(b"// Version %d adds Thing%d.\n" % (at, at) for at in range(1, n))
+            + definition(field("Plain"), validVersions=f"0-{n}")
+        }
+    ),
+    "comments-for-the-file": lambda n: (
+        request(*(field(f"F{at}") for at in range(n))),
+        {
+            "XRequest.json": b"// kiplint: ignore-file[compat/layout-changed] It is new.\n" * n
+            + definition(*(field(f"F{at}", "int64") for at in range(n)))
+        },
+    ),
+}
+COMMANDS = (
+    "check set --select all",
+    "diff base set",
+    "diff base set --output-format json",
+    "review set --base HEAD --output-format markdown",
+    "negotiate base set",
+    "rollout base set",
+    "migrate kip-1313 set --dry-run",
+    "migrate bump X --set set --dry-run",
+    "kip page.md --base base",
+    "check set --fix --unsafe-fixes",
+)
+"""The command lines over a set that is changed, in a repository; the one that writes comes last."""
+
+
 def write(folder: Path, files: Files) -> Path:
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -94,18 +150,25 @@ def write(folder: Path, files: Files) -> Path:
     return folder
 
 
-def calls(action: Callable[[], object]) -> int:
-    """How many functions an action calls, those of C as well."""
+def steps_of(action: Callable[[], object]) -> int:
+    """How many lines an action runs, each turn of a loop as one, and how many functions it calls, those of C as well."""
     count = 0
 
-    def note(_frame: object, event: str, _argument: object) -> None:
+    def note_line(_frame: object, _event: str, _argument: object) -> Any:
         nonlocal count
-        count += event in ("call", "c_call")
+        count += 1
+        return note_line
 
-    sys.setprofile(note)
+    def note_call(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "c_call"
+
+    sys.settrace(note_line)
+    sys.setprofile(note_call)
     try:
         action()
     finally:
+        sys.settrace(None)
         sys.setprofile(None)
     return count
 
@@ -121,7 +184,7 @@ def assert_linear(steps: Callable[[int], int], size: int = 150) -> None:
 def test_check_grows_with_its_input(name: str, tmp_path: Path) -> None:
     def steps(n: int) -> int:
         folder = write(tmp_path / str(n), CHECKED[name](n))
-        return calls(lambda: kiplint.check(folder, select=["all"], isolated=True))
+        return steps_of(lambda: kiplint.check(folder, select=["all"], isolated=True))
 
     assert_linear(steps)
 
@@ -133,9 +196,33 @@ def test_diff_and_rollout_grow_with_their_input(name: str, tmp_path: Path) -> No
             write(tmp_path / str(n) / side, files)
             for side, files in zip(("old", "new"), COMPARED[name](n), strict=True)
         )
-        return calls(lambda: (kiplint.diff(old, new, isolated=True), kiplint.rollout(old, new)))
+        return steps_of(lambda: (kiplint.diff(old, new, isolated=True), kiplint.rollout(old, new)))
 
     assert_linear(steps)
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_commands_grow_with_the_change(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without proofs, which have a limit of their own: their steps would hide the growth of the rest."""
+    monkeypatch.setattr("kiplint.compat.classify.MOST_PROVEN", 0)
+
+    def steps(n: int) -> list[int]:
+        base, head = CHANGED[name](n)
+        response = {"XResponse.json": definition(field(), name="XResponse", type="response")}
+        folder = tmp_path / str(n)
+        if not folder.exists():
+            make_repository(folder, {f"set/{file}": data for file, data in {**base, **response}.items()})
+        write(folder / "base", {**base, **response})
+        write(folder / "set", {**head, **response})
+        write(folder, {"page.md": b"```json\n" + head["XRequest.json"] + b"\n```\n"})
+        return [steps_of(partial(kiplint_command, *line.split(), cwd=folder)) for line in COMMANDS]
+
+    steps(1)  # the first run also loads rules and modules
+    growth = {
+        line: round((twice - start) / max(once - start, 1000), 2)
+        for line, start, once, twice in zip(COMMANDS, steps(1), steps(300), steps(600), strict=True)
+    }
+    assert max(growth.values()) < MOST_GROWTH, growth
 
 
 @pytest.mark.parametrize("is_released", [True, False])
@@ -151,7 +238,7 @@ def test_fixes_grow_with_their_number(is_released: bool, tmp_path: Path) -> None
             make_repository(folder, {"YRequest.json": b"{}"})
         fields = (field(f"T{at}", versions="3+", taggedVersions="3+", ignorable=True) for at in range(n))
         write(folder, request(*fields))
-        count = calls(lambda: kiplint.check(folder, fix=True, unsafe_fixes=True, isolated=True))
+        count = steps_of(lambda: kiplint.check(folder, fix=True, unsafe_fixes=True, isolated=True))
         assert (b'"tag": 0' in (folder / "XRequest.json").read_bytes()) is not is_released
         return count
 
@@ -166,5 +253,5 @@ def test_a_finding_with_a_fix_costs_little(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes().rstrip()[:-1] + b",}")
     check_clean, check_other = (partial(kiplint.check, folder, isolated=True) for folder in (clean, other))
     check_clean(), check_other()  # the first run also loads rules and modules
-    without, with_comma = calls(check_clean), calls(check_other)
+    without, with_comma = steps_of(check_clean), steps_of(check_other)
     assert without < with_comma <= 1.3 * without

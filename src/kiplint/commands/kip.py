@@ -369,6 +369,7 @@ def _name(definition: Definition) -> str:
 def write(result: KipResult, out: TextIO, *, color: bool) -> None:
     """Write for each KIP its definitions, findings and changes, then a line with the counts of all findings."""
     width = width_of(out)
+    finding_ids = {*map(id, result.findings)}
     for kip in result.kips:
         out.write(title(kip.path, color) + "\n")
         for definition in kip.definitions:
@@ -379,7 +380,7 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
             if finding.path == kip.path and not isinstance(finding, ChangeFinding) and result.is_listed(finding):
                 out.write(excerpt(finding, result.sources.get(finding.path, b""), color, width) + "\n")
         # The findings lack the changes that an error explains.
-        changes = [change for change in kip.changes if change in result.findings]
+        changes = [change for change in kip.changes if id(change) in finding_ids]
         if changes:
             out.write(title("What it changes", color) + "\n\n")
             write_changes(changes, result.sources, out, color=color)

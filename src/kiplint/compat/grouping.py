@@ -151,8 +151,8 @@ def _new_version(group: ChangeGroup) -> int:
 
 def _without_number(text: str, version: int) -> str:
     """A text about `version N` instead of a new version, and about `version N-1` instead of the one before."""
-    text = re.sub(rf"(?<=[Vv]ersion ){version}\b", "N", text)
-    return re.sub(rf"(?<=[Vv]ersion ){version - 1}\b", "N-1", text)
+    names = {str(version): "N", str(version - 1): "N-1"}
+    return re.sub(r"(?<=[Vv]ersion )\d+\b", lambda number: names.get(number[0], number[0]), text)
 
 
 def _statements(changes: Iterable[ChangeFinding]) -> Iterator[ChangeGroup]:
@@ -210,12 +210,14 @@ def _new_versions(changes: Sequence[ChangeFinding]) -> tuple[list[ChangeGroup], 
             hosts_by_kind[change.kind].append(change)
     groups: list[ChangeGroup] = []
     for hosts in hosts_by_kind.values():
-        remarks = [remark for host in hosts for remark in _remarks(host, changes)]
+        remarks: defaultdict[int, list[Remark]] = defaultdict(list)  # by the version that they are about first
+        for remark in (remark for host in hosts for remark in _remarks(host, changes)):
+            remarks[remark.versions.lowest].append(remark)
         ranges = [VersionRange.of_text(host.versions) for host in hosts]
-        bounds = [*ranges, *map(_unstable, hosts), *(remark.versions for remark in remarks)]
+        bounds = [*ranges, *map(_unstable, hosts), *(remark.versions for own in remarks.values() for remark in own)]
         for versions in uniform_parts(bounds, reduce(or_, ranges)):
             own_hosts = [host for host, new_versions in zip(hosts, ranges, strict=True) if versions <= new_versions]
-            own_remarks = [remark for remark in remarks if remark.versions.lowest in versions]
+            own_remarks = remarks[versions.lowest]  # no version after the lowest begins a remark: it would begin a part
             types = _types(own_hosts)
             told_changes = [remark.change for remark in own_remarks if remark.change]
             predicate = _predicate(own_hosts[0], versions)
