@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from sources.support import git
+from kiplint.compat.base import RevisionFiles
+from kiplint.compat.since import BaseState, join_bases
+from sources.support import git, make_repository
 from tools import definition, field, kiplint
 
 OLD = definition(field("A", "strnig", about="One."), field("B", "string", about="Two."))
@@ -158,3 +160,17 @@ def test_a_half_that_became_flexible_alone_is_the_one_to_blame(released: Path) -
     file = released / "schemas" / "OldRequest.json"
     file.write_text(file.read_text().replace('"flexibleVersions": "0+"', '"flexibleVersions": "none"'))
     assert [row[:10] for row in blame(released, "--base", "HEAD") if " flexible in " in row] == ["OldRequest"]
+
+
+def test_what_two_sides_of_a_merge_have_once_each_is_there_once() -> None:
+    side = BaseState({"a": 1, "b": 2}, {}, "")
+    assert join_bases(side, [side, BaseState({"c": 1}, {}, "")]).counts == {"a": 1, "b": 2, "c": 1}
+
+
+def test_a_directory_beside_the_work_tree_is_not_in_the_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_repository(tmp_path / "work", {"README": b"", "kiplint.toml": b""})
+    (tmp_path / "work-2").mkdir()
+    (tmp_path / "work-2/kiplint.toml").write_bytes(b"# beside")
+    monkeypatch.chdir(tmp_path / "work")
+    files = RevisionFiles("HEAD")
+    assert [files.read(str(tmp_path / name / "kiplint.toml")) for name in ("work", "work-2")] == [b"", b"# beside"]

@@ -279,6 +279,16 @@ def test_a_file_and_a_directory_are_compared_in_what_the_file_has(tmp_path: Path
         assert (result.code, document["summary"]["messages"]) == (0, 1)
 
 
+def test_two_files_are_compared_in_all_that_both_have(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {f"{name}.json": definition(A, name=name, apiKey=key) for key, name in enumerate(("XRequest", "YRequest"))},
+    )
+    result = kiplint("diff", "XRequest.json", "YRequest.json", "--output-format", "json", cwd=tmp_path)
+    changes = [(change["message_name"], change["kind"]) for change in json.loads(result.out)["changes"]]
+    assert sorted(changes) == [("XRequest", "message-removed"), ("YRequest", "new-message")]
+
+
 def rpc(name: str, key: int, *fields: dict[str, Any], **others: Any) -> dict[str, bytes]:
     """A request that a broker serves and its response, which has some fields."""
     request = {"type": "request", "listeners": ["zkBroker", "broker"], **others}
@@ -356,5 +366,10 @@ def test_changes_of_some_messages(tmp_path: Path) -> None:
     assert names("--message", "*Response", "--message", "Y*") == {"XResponse", "YRecord"}
     document = json.loads(diff("old", "new", "--message", "Y*", "--output-format", "json", cwd=tmp_path).out)
     assert document["summary"]["messages"] == 1
+    entry = 'accept = [{ rule = "compat/layout-changed", message = "XRequest", reason = "r" }]'
+    (tmp_path / "kiplint.toml").write_text(entry)
+    assert [
+        diff("old", "new", *words, cwd=tmp_path).err.count("remove the entry") for words in ((), ("--message", "Y*"))
+    ] == [1, 0]
     error = diff("old", "new", "--message", "YRecrd", cwd=tmp_path).err
     assert error == "error: --message YRecrd: neither set has such a message; did you mean YRecord?\n"

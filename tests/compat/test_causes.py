@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from kiplint.compat.causes import Entry, entries_of
+from kiplint.compat.causes import Entry, entries_of, unexplained
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.run import check_set
@@ -58,3 +59,22 @@ def test_the_same_advice_at_two_fields_is_two_entries() -> None:
     fields = [field(name, versions="1+", tag=tag, taggedVersions="1+", about="T.") for tag, name in enumerate("TU")]
     rules = [(entry.rule, len(entry.also)) for entry in entries(side(versions="0"), side(*fields))]
     assert rules == [("conventions/tagged-later-not-ignorable", 1)] * 2
+
+
+def test_two_mistakes_of_one_rule_at_an_element_are_two_entries() -> None:
+    head = side(field("T", about="T.", kind="int32", colour=1, shape=2))
+    assert [entry.rule for entry in entries(side(), head) if entry.origin == "check"] == ["shape/unknown-property"] * 2
+
+
+def test_an_error_explains_a_break_of_its_element_and_nothing_else_does() -> None:
+    """What is no break, and only an info, is never explained."""
+    base, head = (
+        make_tree("", [("", [("XRequest.json", side(field("T", kind, about="T.")))])]) for kind in ("int32", "int33")
+    )
+    (change,) = changes_between(RULES, base, head)
+    findings = check_set([SchemaFile("XRequest.json", head.sources["XRequest.json"])], RULES).findings
+    (error,) = [finding for finding in findings if finding.rule == "fields/unknown-type"]
+    assert list(unexplained([change], [error], {})) == []
+    assert list(unexplained([change], [replace(error, severity="warning")], {})) == [change]
+    mild = replace(change, severity="info")
+    assert list(unexplained([mild], [error], {})) == [mild]

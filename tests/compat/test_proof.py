@@ -117,3 +117,12 @@ def test_proofs_of_text_and_bytes_and_of_swapped_fields_show_values(about: str) 
         ("0000000100000002", "a", 1, "b", 1),
         ("0000000100000002", "b", 1, "a", 1),
     ]
+
+
+def test_a_header_ends_where_the_body_begins_so_nothing_of_it_is_dropped() -> None:
+    """A reader takes a field that it does not know for the beginning of the body."""
+    versions = {"name": "RequestHeader", "type": "header", "apiKey": None, "validVersions": "1"}
+    for kind, outcome in (({}, "dropped"), (versions, "misread")):
+        old, new = message(field("A"), **kind), message(field("A"), field("B"), **kind)
+        version = 1
+        assert [proof.outcome for proof in proofs_of(old, new, version) if proof.writer == "new"] == [outcome]

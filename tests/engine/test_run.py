@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Finding, Span
-from kiplint.engine.rule import Rule, RuleSpec
+from kiplint.engine.rule import ConditionalSeverity, Rule, RuleSpec
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
 from kiplint.sources.schema_files import SchemaFile
@@ -156,3 +156,30 @@ def test_a_finding_about_a_set_is_at_its_directory() -> None:
     assert check_set([files[0]], rules, directory="a/set").findings == []
     (here,) = check_set(files[1:], rules).findings
     assert (here.path, here.fingerprint != finding.fingerprint) == (".", True)
+
+
+def test_what_to_write_in_a_file_that_is_not_reported_is_not_advice_for_the_other() -> None:
+    spec = RuleSpec(id="odd", each="rpc", message="odd versions", at="validVersions", instead='"0-1"', why="w")
+    rule = Rule(pack="mine", spec=spec, severity="error", source="", params={}, origin="mine.json")
+    files = [SchemaFile(f"X{kind.title()}.json", half(kind), kind == "response") for kind in ("request", "response")]
+    (finding,) = check_set(files, RuleSet([rule], [rule])).findings
+    assert (finding.path, finding.pointer, finding.instead) == ("XResponse.json", "/validVersions", "")
+
+
+def test_a_rule_that_reports_nothing_in_a_case_supersedes_nothing_there() -> None:
+    off = ConditionalSeverity(when="name == 'Field'", severity="off")
+    specs = [
+        RuleSpec(id="a", each="field", message="a", why="w", supersedes="mine/b", levels=[off]),
+        RuleSpec(id="b", each="field", message="b", why="w"),
+    ]
+    rules = [Rule(pack="mine", spec=spec, severity="error", source="", params={}, origin="") for spec in specs]
+    files = [SchemaFile("XRequest.json", definition(field(), field("Other")))]
+    found = [(finding.message, finding.pointer) for finding in check_set(files, RuleSet(rules, rules)).findings]
+    assert found == [("b", "/fields/0"), ("a", "/fields/1")]
+
+
+def test_the_severity_of_a_pack_switches_no_rule_on() -> None:
+    config = Config(severity={"kip-1313": "warning"})
+    rules = make_ruleset(config, load_rules(config, ""))
+    severities = [rules.by_id[f"kip-1313/{name}"].severity for name in ("v3-missing", "header-gap")]
+    assert severities == ["off", "warning"]

@@ -15,7 +15,7 @@ from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.run import check_set
 from kiplint.fixes.fixers import make_fix
-from kiplint.fixes.regressions import tree_of
+from kiplint.fixes.regressions import tree_of, worse_findings
 from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.edit import Edit
 from render.findings import finding as make_finding
@@ -172,3 +172,15 @@ def test_refused_fixes_cost_no_more_with_more_problems_than_are_reported(count: 
     files = {"XRequest.json": definition(*fields), "YRequest.json": definition(*fields, name="YRequest", apiKey=8)}
     assert not fix_set(files, check, unsafe=True).after
     assert calls <= 20
+
+
+def test_a_finding_about_the_set_may_move_to_a_file_that_did_not_change() -> None:
+    before, after = make_finding(path="a.json"), make_finding(path="b.json")
+    assert [*worse_findings([before], [after], {"a.json"})] == []
+    assert [regression.path for regression in worse_findings([before], [after], {"a.json", "b.json"})] == ["b.json"]
+
+
+def test_a_finding_that_becomes_milder_is_no_regression() -> None:
+    error, warning = make_finding(), make_finding(severity="warning")
+    assert [*worse_findings([error], [warning], {error.path})] == []
+    assert [regression.severity for regression in worse_findings([warning], [error], {error.path})] == ["error"]

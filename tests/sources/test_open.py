@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kiplint.sources.disk import STDIN
+from kiplint.sources.disk import STDIN, show_path
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import MAX_BYTES_READ, OpenedSets
 from sources.support import GOOD, OTHER, TREE, error, git, make_repository, paths, sets, write
@@ -127,3 +127,18 @@ def test_comments_do_not_hide_a_definition_however_long(tmp_path: Path) -> None:
     for (result,) in (sets(place, repository=str(tmp_path / "tree")) for place in places):
         assert [os.path.basename(file.path) for file in result.files] == ["A.json", "B.json"]
         assert all(len(file.data) <= MAX_BYTES_READ for file in result.files)
+
+
+def test_a_path_beside_the_working_directory_is_shown_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "set").mkdir()
+    monkeypatch.chdir(tmp_path / "set")
+    beside = str(tmp_path / "set-2" / "X.json")
+    assert [show_path(str(tmp_path / "set" / "X.json")), show_path(beside)] == ["X.json", beside]
+
+
+def test_links_in_folders_that_are_not_searched_are_not_told(tmp_path: Path) -> None:
+    make_repository(tmp_path / "linked", {"set/A.json": GOOD, ".hidden/A.json": GOOD, "node_modules/A.json": GOOD})
+    for folder in ("set", ".hidden", "node_modules"):
+        (tmp_path / "linked" / folder / "L.json").symlink_to("A.json")
+    (result,) = sets("linked")
+    assert result.links == ("linked/set/L.json",)
