@@ -43,6 +43,7 @@ TOGETHER = "tests/pipeline"
 
 LONGEST = (
     TOGETHER,
+    "tests/test_growth.py",
     "tests/test_distributions.py",
     "tests/test_docs.py",
     "tests/compat/test_gate.py",
