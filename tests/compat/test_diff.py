@@ -230,6 +230,26 @@ MESSAGES: dict[str, tuple[Files | bytes, Files | bytes, list[str]]] = {
         {**KEEP, "server/XRecord.json": record(A, B, apiKey=7)},
         ["layout-changed storage 0-5 B"],
     ),
+    "a copy beside it": (
+        {"X.json": definition(A)},
+        {"X.json": definition(A, B), "Y.json": definition(A)},
+        ["layout-changed wire 0-5 B"],
+    ),
+    "a copy in another set": (
+        {**KEEP, "clients/XRecord.json": record(A, apiKey=7)},
+        {**KEEP, "server/XRecord.json": record(A, B, apiKey=7), "tools/XRecord.json": record(A, apiKey=7)},
+        ["layout-changed storage 0-5 B"],
+    ),
+    "a copy with its API key and another name": (
+        definition(A),
+        {"Y.json": definition(A, B, name="YRequest"), "Z.json": definition(A, name="ZRequest")},
+        ["message-renamed source 0-5", "message-renamed source 0-5", "layout-changed wire 0-5 B"],
+    ),
+    "copies in both, of which one is changed": (
+        {"X.json": definition(A), "Y.json": definition(A)},
+        {"X.json": definition(A, B), "Y.json": definition(A)},
+        ["layout-changed wire 0-5 B"],
+    ),
     "record types of different sets": (
         {**KINDS, "one/C.json": record(A, name="C", apiKey=2)},
         {**KINDS, "two/D.json": record(A, name="D", apiKey=2)},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -87,26 +87,39 @@ def pair_messages(
 ) -> list[MessagePair]:
     """The messages of both sides, paired by name, then by type and API key; unpaired messages are paired with None.
 
+    Of several messages of the head with one name or API key, each is paired, so that no copy hides a change of another.
     A message without an API key is recognized by its fields and types in the versions that both have. Without
     `are_of_one_set` only the API keys of RPCs count, as each set numbers its coordinator records by itself.
     """
-    added = {message.name: message for message in head}
-    pairs = [(message, added.pop(message.name, None)) for message in base]
-    added_by_key = {
-        (message.type, message.api_key): message
-        for message in added.values()
-        if message.api_key is not None and (are_of_one_set or message.is_rpc)
-    }
-    for index, (base_message, head_message) in enumerate(pairs):
-        if head_message:
-            continue
-        if base_message.api_key is None:
-            renamed = next((message for message in added.values() if _has_same_fields(base_message, message)), None)
+    heads_by_name = _grouped(head, lambda message: message.name)
+    pairs: list[MessagePair] = []
+    removed: list[Message] = []
+    for name, bases in _grouped(base, lambda message: message.name).items():
+        heads = heads_by_name.pop(name, [])
+        pairs += zip(bases, heads, strict=False)
+        pairs += ((bases[-1], message) for message in heads[len(bases) :])
+        removed += bases[len(heads) :]
+    added = dict.fromkeys(message for heads in heads_by_name.values() for message in heads)
+    with_key = (item for item in added if item.api_key is not None and (are_of_one_set or item.is_rpc))
+    heads_by_key = _grouped(with_key, lambda message: (message.type, message.api_key))
+    for message in removed:
+        if message.api_key is None:
+            renamed = [item for item in added if _has_same_fields(message, item)][:1]
         else:
-            renamed = added_by_key.pop((base_message.type, base_message.api_key), None)
-        if renamed:
-            pairs[index] = base_message, added.pop(renamed.name)
-    return [*pairs, *((None, message) for message in added.values())]
+            renamed = heads_by_key.pop((message.type, message.api_key), [])
+        for head_message in renamed:
+            pairs.append((message, head_message))
+            del added[head_message]
+        if not renamed:
+            pairs.append((message, None))
+    return [*pairs, *((None, message) for message in added)]
+
+
+def _grouped(messages: Iterable[Message], key: Callable[[Message], Hashable]) -> dict[Hashable, list[Message]]:
+    groups: defaultdict[Hashable, list[Message]] = defaultdict(list)
+    for message in messages:
+        groups[key(message)].append(message)
+    return groups
 
 
 def _has_same_fields(base: Message, head: Message) -> bool:
