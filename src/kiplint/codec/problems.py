@@ -27,7 +27,7 @@ _REFUSED = "Kafka's Java reader throws an exception, and a broker then closes th
 
 BYTE_PROBLEMS: Final = {
     "boolean-invalid": ByteProblemKind(
-        "warning", ("A boolean whose byte is neither 0 nor 1"), f"It is read as true. {_READ}"
+        "warning", "A boolean whose byte is neither 0 nor 1", f"It is read as true. {_READ}"
     ),
     "header-version": ByteProblemKind(
         "error",
@@ -41,7 +41,7 @@ BYTE_PROBLEMS: Final = {
     "input-invalid": ByteProblemKind(
         "error",
         "A line that is neither a body nor a frame",
-        ("A JSON line must have a body, or a frame and its direction."),
+        "A JSON line must have a body, or a frame and its direction.",
     ),
     "layout-unusable": ByteProblemKind(
         "error", "A definition without a layout", "A field has an unknown type, or a struct contains itself."
@@ -100,7 +100,7 @@ class ByteProblem(msgspec.Struct, frozen=True):
     offset: Annotated[int, Meta(description="In bytes from the start of the frame or body.")]
     message: str
     field: Annotated[str | None, Meta(description="The path of the field, null outside of fields.")] = None
-    severity: Annotated[ByteSeverity, Meta(description=("A `warning` is a problem that Kafka's reader accepts."))] = (
+    severity: Annotated[ByteSeverity, Meta(description="A `warning` is a problem that Kafka's reader accepts.")] = (
         "error"
     )
 

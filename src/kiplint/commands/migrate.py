@@ -347,10 +347,4 @@ def _cells(name: str, row: MigrationRow) -> list[Cell]:
     versions = row.versions if row.versions == row.base_versions else f"{row.base_versions} -> {row.versions}"
     headers = header_text(row.header_versions)
     color = SEVERITY["error"] if row.state == "left" else DIM
-    return [
-        (name, ""),
-        (row.state, color),
-        (versions, ""),
-        (headers, ""),
-        (", ".join(row.done), ""),
-    ]
+    return [(name, ""), (row.state, color), (versions, ""), (headers, ""), (", ".join(row.done), "")]

@@ -56,7 +56,7 @@ from kiplint.render.text import excerpt, split_for_excerpts, write_accepted, wri
 from kiplint.sources.built_in import title as title_of_release
 from kiplint.sources.repository import HERE
 from kiplint.sources.schema_files import SourceError
-from kiplint.text.files import DISK
+from kiplint.text.files import DISK, relative_path
 from kiplint.text.words import plural, tally
 
 RolloutReport = Literal["auto", "always", "never"]
@@ -291,7 +291,7 @@ def run(options: ReviewOptions) -> ReviewResult:
     released = [os.fspath(name) for name in options.released]
     comparison = compare_paths(names, found_base, released, configurations, heads)  # after the fixes
     rows = _rollout(comparison, options.rollout)
-    paths = [*names, *comparison.new_sources]
+    paths = [*names, *comparison.head_sources]
     findings_by_origin: dict[Origin, Iterable[Finding]] = {
         "check": (
             *check.findings,
@@ -300,7 +300,7 @@ def run(options: ReviewOptions) -> ReviewResult:
             *comparison.suppressions,
         ),
         "diff": comparison.findings,
-        "rollout": findings_of(rows, comparison.new_sources) if options.rollout == "always" else (),
+        "rollout": findings_of(rows, comparison.head_sources) if options.rollout == "always" else (),
     }
     entries = entries_of(findings_by_origin, {rule.id: rule.supersedes for rule in rules_by_id.values()})
 
@@ -311,7 +311,7 @@ def run(options: ReviewOptions) -> ReviewResult:
         findings=entries,
         files=len(check.paths),
         messages=check.messages,
-        sources={**comparison.old_sources, **comparison.new_sources, **check.sources},
+        sources={**comparison.base_sources, **comparison.head_sources, **check.sources},
         status=_status(entries, comparison.findings, fail_on, failing_breaks) if comparison.is_complete else "error",
         sets=(*names, f"{revision}:") if revision else names,
         rules=rules_by_id,
@@ -334,7 +334,7 @@ def _names(paths: Iterable[StrPath]) -> tuple[str, ...]:
 
     Raises SourceError for one that is not there.
     """
-    names = [os.fspath(path) for path in paths] or [os.path.relpath(HERE.top or os.curdir)]
+    names = [os.fspath(path) for path in paths] or [relative_path(HERE.top or os.curdir)]
     names_by_path: dict[str, str] = {}
     for name in names:
         if not os.path.lexists(name):
@@ -361,7 +361,7 @@ def _status(
 
 def _rollout(comparison: Comparison, when: RolloutReport) -> tuple[RolloutRow, ...]:
     """The RPCs with their request headers; none for `never`, and for `auto` while no definition has headerVersions."""
-    declares_headers = any(b'"headerVersions"' in data for data in comparison.new_sources.values())
+    declares_headers = any(b'"headerVersions"' in data for data in comparison.head_sources.values())
     if when == "never" or (when == "auto" and not declares_headers):
         return ()
     return tuple(comparison.rollout(HEADER_WITH_ID))

@@ -28,20 +28,21 @@ from kiplint.engine.config import Acceptance, Configurations
 from kiplint.engine.finding import Finding
 from kiplint.sources.repository import HERE
 from kiplint.sources.schema_files import NothingThereError
+from kiplint.text.files import relative_path
 
 
 class Comparison(NamedTuple):
     """The comparison of all paths with the base.
 
-    It has the trees of each path before and after, and the files of all these trees by path.
+    It has the trees of each path in base and head, and the files of all these trees by path.
     """
 
     configurations: Configurations
     heads: Configurations
     """Those of the work tree, whose entries of `accept` count."""
     trees: Sequence[tuple[Tree, Tree]] = ()
-    old_sources: Mapping[str, bytes] = MappingProxyType({})
-    new_sources: Mapping[str, bytes] = MappingProxyType({})
+    base_sources: Mapping[str, bytes] = MappingProxyType({})
+    head_sources: Mapping[str, bytes] = MappingProxyType({})
     changes: Sequence[ChangeFinding] = ()
     accepted: Sequence[ChangeFinding] = ()
     comments: Sequence[Finding] = ()
@@ -68,9 +69,9 @@ class Comparison(NamedTuple):
     @property
     def suppressions(self) -> Iterator[Finding]:
         """What the change suppresses by comments, and by entries of `accept`."""
-        for before, after in self.trees:
-            yield from added_suppressions(before, after, self.accepted, self.configurations)
-        directories = [directory for _, after in self.trees for directory in after.directories]
+        for base_tree, head_tree in self.trees:
+            yield from added_suppressions(base_tree, head_tree, self.accepted, self.configurations)
+        directories = [directory for _, head_tree in self.trees for directory in head_tree.directories]
         pairs = [(self.configurations.of(directory), self.heads.of(directory)) for directory in directories]
         yield from added_entries({head.file: (base, head) for base, head in pairs}.values(), self.accepted)
 
@@ -99,8 +100,8 @@ class Comparison(NamedTuple):
 
     def rollout(self, header: int) -> Iterator[RolloutRow]:
         """The RPCs with their request headers."""
-        for before, after in self.trees:
-            yield from rollout_of_trees(after, before, header, self.configurations, self.releases)
+        for base_tree, head_tree in self.trees:
+            yield from rollout_of_trees(head_tree, base_tree, header, self.configurations, self.releases)
 
 
 def compare_paths(
@@ -135,38 +136,39 @@ def _compare_with(
         return Comparison(configurations, heads)
     releases = releases_of(configurations.main, f"{revision}:" if revision else base.release, released)
     trees: list[tuple[Tree, Tree]] = []
-    old_sources: dict[str, bytes] = {}
-    new_sources: dict[str, bytes] = {}
+    base_sources: dict[str, bytes] = {}
+    head_sources: dict[str, bytes] = {}
     diffs: list[Diff] = []
     notes = [*releases_note(releases, f"{revision}:")] if revision else []
     for name in names:
         try:
-            after = load_head(name, HERE, configurations.keeps)
+            head_tree = load_head(name, HERE, configurations.keeps)
         except NothingThereError:  # all its definitions are gone
-            after = make_tree(name, ())
-        old_name = path_in_revision(name, revision) if revision else ""
-        if revision and not old_name:
+            head_tree = make_tree(name, ())
+        base_name = path_in_revision(name, revision) if revision else ""
+        if revision and not base_name:
             notes.append(f"{name} is not in {revision}, so there is nothing to compare it with")
             continue
         try:
-            before = load_base(old_name) if old_name else load_release(base.release)
+            base_tree = load_base(base_name) if base_name else load_release(base.release)
         except NothingThereError:  # the base has no definition in this path
             continue
         if base.release:
-            before = counterpart_of(before, after, os.path.relpath(os.path.realpath(name), HERE.top or os.curdir))
-        before = reported_sets(before, configurations.keeps, after.root)
-        unparsable = filter(configurations.keeps, unparsable_files(before))
+            path = relative_path(os.path.realpath(name), HERE.top or os.curdir)
+            base_tree = counterpart_of(base_tree, head_tree, path)
+        base_tree = reported_sets(base_tree, configurations.keeps, head_tree.root)
+        unparsable = filter(configurations.keeps, unparsable_files(base_tree))
         notes += [f"warning: {path} cannot be read, so it is not compared" for path in unparsable]
-        trees.append((before, after))
-        old_sources |= before.sources
-        new_sources |= after.sources
-        diffs.append(compare(before, after, configurations, releases=releases, heads=heads))
+        trees.append((base_tree, head_tree))
+        base_sources |= base_tree.sources
+        head_sources |= head_tree.sources
+        diffs.append(compare(base_tree, head_tree, configurations, releases=releases, heads=heads))
     return Comparison(
         configurations,
         heads,
         trees,
-        old_sources,
-        new_sources,
+        base_sources,
+        head_sources,
         changes=[change for diff in diffs for change in diff.changes],
         accepted=[change for diff in diffs for change in diff.accepted],
         comments=[finding for diff in diffs for finding in diff.comments],

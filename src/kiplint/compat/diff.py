@@ -156,13 +156,14 @@ def classify_sets(
     changes_by_directory: defaultdict[str, list[Change]] = defaultdict(list)
     for change in changes:
         changes_by_directory[_directory_of(change, base, head)].append(change)
-    classified_changes = [
-        (change, finding)
-        for directory, changes_of_set in changes_by_directory.items()
-        for rules in [rules_of(directory)]
-        for change, finding in classify(changes_of_set, rules, base_sources, head.sources)
-        if any(finding.rule not in rules.ignored_in(path) for path in _paths_in(head, change))
-    ]
+    classified_changes: list[tuple[Change, ChangeFinding]] = []
+    for directory, changes_of_set in changes_by_directory.items():
+        rules = rules_of(directory)
+        classified_changes += [
+            (change, finding)
+            for change, finding in classify(changes_of_set, rules, base_sources, head.sources)
+            if any(finding.rule not in rules.ignored_in(path) for path in _paths_in(head, change))
+        ]
     return sorted(classified_changes, key=order_of)
 
 

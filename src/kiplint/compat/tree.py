@@ -232,10 +232,10 @@ def load_release(release: str) -> Tree:
 def counterpart_of(release: Tree, head: Tree, path: str) -> Tree:
     """The sets of a built-in release that a tree has too: those in the same directories of Kafka's repository.
 
-    `path` is that of the tree in its repository. A tree with a single set elsewhere is compared with the set of the
-    release that has most of its messages.
+    `path` is that of the tree in its repository, with slashes. A tree with a single set elsewhere is compared with
+    the set of the release that has most of its messages.
     """
-    prefix = "" if path == os.curdir else f"{path.replace(os.sep, '/')}/"
+    prefix = "" if path == os.curdir else f"{path}/"
     folders = {folder: f"{prefix}{folder}".rstrip("/") for folder in head.sets}
     sets = {folder: release.sets[name] for folder, name in folders.items() if name in release.sets}
     if not sets and len(head.sets) == 1:
