@@ -245,6 +245,11 @@ MESSAGES: dict[str, tuple[Files | bytes, Files | bytes, list[str]]] = {
         {"Y.json": definition(A, B, name="YRequest"), "Z.json": definition(A, name="ZRequest")},
         ["message-renamed source 0-5", "message-renamed source 0-5", "layout-changed wire 0-5 B"],
     ),
+    "the name of another message": (
+        {"X.json": definition(A), "Y.json": Y},
+        {"X.json": definition(A), "Y.json": definition(A, apiKey=2)},
+        ["message-renamed source 0-5"],
+    ),
     "copies in both, of which one is changed": (
         {"X.json": definition(A), "Y.json": definition(A)},
         {"X.json": definition(A, B), "Y.json": definition(A)},

@@ -87,31 +87,33 @@ def pair_messages(
 ) -> list[MessagePair]:
     """The messages of both sides, paired by name, then by type and API key; unpaired messages are paired with None.
 
-    Of several messages of the head with one name or API key, each is paired, so that no copy hides a change of another.
+    Each of several messages of the head with one name and API key is paired, so that no copy hides a change of another.
     A message without an API key is recognized by its fields and types in the versions that both have. Without
     `are_of_one_set` only the API keys of RPCs count, as each set numbers its coordinator records by itself.
     """
-    heads_by_name = _grouped(head, lambda message: message.name)
+
+    def type_and_key(message: Message) -> Hashable:
+        counts = message.api_key is not None and (are_of_one_set or message.is_rpc)
+        return (message.type, message.api_key) if counts else message
+
     pairs: list[MessagePair] = []
-    removed: list[Message] = []
-    for name, bases in _grouped(base, lambda message: message.name).items():
-        heads = heads_by_name.pop(name, [])
-        pairs += zip(bases, heads, strict=False)
-        pairs += ((bases[-1], message) for message in heads[len(bases) :])
-        removed += bases[len(heads) :]
-    added = dict.fromkeys(message for heads in heads_by_name.values() for message in heads)
-    with_key = (item for item in added if item.api_key is not None and (are_of_one_set or item.is_rpc))
-    heads_by_key = _grouped(with_key, lambda message: (message.type, message.api_key))
+    removed, added = list(base), list(head)
+    for key in (lambda item: (item.name, item.type, item.api_key), lambda item: item.name, type_and_key):
+        heads_by_key = _grouped(added, key)
+        bases_by_key = _grouped(removed, key)
+        removed = []
+        for value, bases in bases_by_key.items():
+            heads = heads_by_key.pop(value, [])
+            pairs += zip(bases, heads, strict=False)
+            pairs += ((bases[-1], message) for message in heads[len(bases) :])
+            removed += bases[len(heads) :]
+        added = [message for heads in heads_by_key.values() for message in heads]
     for message in removed:
-        if message.api_key is None:
-            renamed = [item for item in added if _has_same_fields(message, item)][:1]
-        else:
-            renamed = heads_by_key.pop((message.type, message.api_key), [])
-        for head_message in renamed:
-            pairs.append((message, head_message))
-            del added[head_message]
-        if not renamed:
-            pairs.append((message, None))
+        candidates = added if message.api_key is None else ()
+        renamed = next((item for item in candidates if _has_same_fields(message, item)), None)
+        if renamed:
+            added.remove(renamed)
+        pairs.append((message, renamed))
     return [*pairs, *((None, message) for message in added)]
 
 

@@ -223,7 +223,7 @@ def add_version(
             ("taggedVersions", field.tagged, field.spec.tagged_versions),
         )
         for key, versions, written in properties:
-            if isinstance(written, str) and versions.highest == highest and len(versions.parts) == 1:
+            if isinstance(written, str) and versions.highest == highest:
                 edits.put(key, f'"{VersionRange.of(versions.lowest)}"', field.pointer)
                 edits.notes.append(
                     f"{key} of {field.name} ended with version {highest}; it now includes the new version"
