@@ -285,6 +285,28 @@ def test_a_version_that_a_release_has_and_the_base_lacks(tmp_path: Path, monkeyp
         assert wire == [("XRequest", "1"), ("XResponse", "1")]
 
 
+@pytest.mark.parametrize(
+    ("release", "head", "expected"),
+    [
+        ("0-3", "0-1", "remove B"),
+        ("2-3", "0-1", "remove B"),
+        ("0-2", "0-2", 'run `kiplint migrate bump X`, then give B "versions": "3+" and "ignorable": true'),
+        ("0-1", "0-2", 'give B "versions": "2+" and "ignorable": true'),
+    ],
+)
+def test_the_help_of_a_backport_names_no_version_of_a_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str, head: str, expected: str
+) -> None:
+    """The base, an older branch, has versions 0-1, which are as the release has them."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "release", release, field("A"))
+    write(tmp_path / "base", "0-1", field("A"))
+    write(tmp_path / "head", head, field("A"), field("B"))
+    result = kiplint.diff("base", "head", released=["release", "base"])
+    requests = [change for change in result.changes if change.message_type == "request"]
+    assert [change.help for change in requests if change.versions == "0-1"] == [expected]
+
+
 def test_a_version_in_no_release_is_not_judged_as_released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither its tags, nor its defaults, nor its fields; the listeners of a request that no release has neither."""
     monkeypatch.chdir(tmp_path)

@@ -298,6 +298,8 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     """The status of `versions`."""
     release: str = ""
     """The release that the versions are compared with, where that is not the base."""
+    highest_released: int = -1
+    """The highest version of the message in the newest release; -1 where there is none."""
     was: Annotated[str, "The property, the encoding or the owner in the base; empty for none."] = ""
     now: Annotated[
         str,
@@ -367,9 +369,14 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return self.base is not None and self.base.is_in_flux
 
     @cached_property
+    def _highest_elsewhere(self) -> int:
+        """The highest version in the base and the newest release."""
+        return max(self.base.valid.highest if self.base else -1, self.highest_released)
+
+    @cached_property
     def is_backport(self) -> bool:
-        """Whether the other side has higher versions than the head, so that the next number has another meaning."""
-        return self.base is not None and self.base.valid.highest > self.message.valid.highest
+        """Whether the base or a release has higher versions than the head: the next number has another meaning."""
+        return self.base is not None and self._highest_elsewhere > self.message.valid.highest
 
     @cached_property
     def can_bump(self) -> bool:
@@ -384,7 +391,7 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     def next_version(self) -> int:
         """The first version that may change: the highest if it is new, otherwise the one after the highest."""
         highest = self.message.valid.highest
-        return highest if self.base and highest > self.base.valid.highest else highest + 1
+        return highest if self.base and highest > self._highest_elsewhere else highest + 1
 
     @cached_property
     def bump(self) -> str:

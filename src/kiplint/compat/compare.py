@@ -200,7 +200,8 @@ def _message_changes(base: Message, head: Message, releases: Releases | None, ba
         yield from _moved_record_type(both, statuses.best(base.valid))
         return
     for change in _property_changes(both):
-        yield replace(change, status=statuses.best(change.versions & base.valid or base.valid))
+        status = statuses.best(change.versions & base.valid or base.valid)
+        yield replace(change, status=status, highest_released=statuses.highest_released)
     was, now = str(base.valid), str(head.valid)
     new_versions = head.valid - base.valid
     if new_versions:
@@ -283,7 +284,9 @@ def _group_changes(base: Message | None, head: Message, statuses: VersionStatuse
         if base and message is not base:
             changes = _without_earlier(changes, Both(message, base), versions)
         for change in changes:
-            reported_change = replace(change, status=status, release=release)
+            reported_change = replace(
+                change, status=status, release=release, highest_released=statuses.highest_released
+            )
             if reported_change.policy == "collect":
                 collected_versions[status] = collected_versions.get(status, NONE) | change.versions
                 collected_names[status][change.subject or change.row.key] = None

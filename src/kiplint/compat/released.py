@@ -78,6 +78,13 @@ class Releases:
             if not missing_versions:
                 return  # before the next release is read
 
+    def highest_version(self, message: Message) -> int:
+        """The highest version of a message in the newest release with versions of it; -1 if there is none."""
+        for _, candidate in self._candidates(message):
+            if candidate.valid and is_same(candidate, message):
+                return candidate.valid.highest
+        return -1
+
     def key_holder(self, message: Message) -> VersionGroup | None:
         """The newest release in which an unrelated message has the API key, one that the set no longer has."""
         for release, candidate in self._candidates(message):
@@ -118,6 +125,8 @@ class VersionStatuses(NamedTuple):
 
     versions: Mapping[Status, VersionRange]
     groups: Sequence[VersionGroup]
+    highest_released: int
+    """The highest version in the newest release; -1 if no release has the message."""
 
     @classmethod
     def of(cls, base: Message | None, head: Message | None, releases: Releases | None) -> VersionStatuses:
@@ -146,7 +155,8 @@ class VersionStatuses(NamedTuple):
             "unstable": unstable,
             "new": head_versions - base_versions - released,
         }
-        return cls(versions, _joined(groups))
+        highest_released = releases.highest_version(message) if releases and message else -1
+        return cls(versions, _joined(groups), highest_released)
 
     def best(self, versions: VersionRange) -> Status:
         """The first of `STATUSES` that one of the versions has; `base` for an empty range."""
