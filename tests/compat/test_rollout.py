@@ -286,6 +286,7 @@ GOOD, REQUEST_3, RESPONSE_1 = (
 SOFTWARE = [field(f"ClientSoftware{word}", "string", "3+", default="x1") for word in ("Name", "Version")]
 VERSIONS_6: dict[str, Any] = {"apiKey": 18, "valid": "0-6", "name": "ApiVersions", "flexibleVersions": "3+"}
 API_VERSIONS_6 = half("request", {"0-2": "1", "3-5": "2", "6+": "3"}, **VERSIONS_6, fields=SOFTWARE)
+SASL_1: dict[str, Any] = {"apiKey": 17, "name": "SaslHandshake", "flexibleVersions": "none"}
 OFFSETS_1 = half("request", {"0": "1", "1+": "3"}, name="OffsetDelete", flexibleVersions="1+")
 ENDS = field("ClientInstanceId", "uuid", "0")
 
@@ -337,6 +338,18 @@ ENDS = field("ClientInstanceId", "uuid", "0")
         (REQUEST_3, half("response", {"0+": "1"}, apiKey=None), "rpc/api-key-missing"),
         (half("request", GOOD, apiKey=2), RESPONSE_1, "rpc/response-missing"),
         (half("request", {"0+": "1"}, type="response"), RESPONSE_1, "rpc/name-suffix"),
+        (half("request", GOOD, latestVersionUnstable="yes"), RESPONSE_1, "shape/wrong-type"),
+        (half("request", GOOD, latestVersionsUnstable=True), RESPONSE_1, "shape/unknown-property"),
+        (half("request", GOOD, deprecatedVersions="x"), RESPONSE_1, "versions/deprecated-invalid"),
+        (REQUEST_3, half("response", {"0+": "1"}, fields=[field("A") | {"mapkey": True}]), "shape/unknown-property"),
+        (REQUEST_3, half("response", {"0+": "1"}, fields=[field("A", versions="2+")]), "versions/field-above-valid"),
+        # A frozen RPC.
+        (half("request", {"0": "1"}, **SASL_1), half("response", {"0+": "0"}, **SASL_1), "kip-1313/header-not-open"),
+        (half("request", {"0+": "1"}, **SASL_1), half("response", {}, **SASL_1), "kip-1313/header-missing"),
+        (half("request", {"0+": "1"}, "0-x", **SASL_1), half("response", {"0+": "0"}, **SASL_1),
+         "versions/invalid-range"),
+        (half("request", {"0+": "x"}, "0-2", **SASL_1), half("response", {"0+": "0"}, **SASL_1),
+         "kip-1313/frozen-rpc"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("has_header", [True, False])

@@ -37,8 +37,8 @@ MESSAGES_WITH_ID: Final = frozenset(
 """The messages with a client instance id of their own, until the header carries it."""
 INSTANCE_ID: Final = "ClientInstanceId"
 
-GATE_PACKS: Final = ("kip-1313", "kip-511", "rpc", "syntax")
-"""The packs about headers and RPCs, and the syntax that Kafka reads: an RPC with an error of their rules is wrong."""
+GATE_PACKS: Final = ("kip-1313", "kip-511", "rpc", "shape", "syntax", "versions")
+"""The packs about headers, versions and RPCs, and about what Kafka cannot read: an RPC with such an error is wrong."""
 GATE_PROPERTIES: Final = ("apiKey", "validVersions", "flexibleVersions", "headerVersions")
 """The properties of a message that decide its headers: an RPC with an error of any rule there is wrong."""
 PAIR: Final = ("request", "response")
@@ -67,7 +67,7 @@ class RolloutRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         Meta(
             description="`done`: a version that brokers offer uses the header, and the response was bumped too; "
             "`unstable`: only an unstable version uses it; `missing`: none does; `wrong`: `check` has an error about "
-            "its pair, versions, headers or syntax, or a released version was moved to another header; "
+            "its pair, versions, headers, properties or syntax, or a released version was moved to another header; "
             "`new`: not in the base; `exempt`: frozen; `dead`: no version."
         ),
     ]
@@ -107,7 +107,7 @@ _ORDER: Final = ("problem", "rpc", "change", "header_range", "message", "field",
 def is_about_headers(violation: Violation) -> bool:
     """Whether a violation is an error that keeps an RPC from being done: of its versions, its headers or its pair.
 
-    In a header message that is any error, and in any file one of its syntax.
+    In a header message that is any error, and in any file one of its syntax or its properties.
     """
     if violation.severity != "error":
         return False
@@ -266,18 +266,16 @@ class _Rollout:
                 yield _wrong(RolloutRow(name=name, api_key=-1, status="wrong", **values), error)
 
     def row(self, rpc: Rpc, messages: Sequence[Message]) -> RolloutRow:
-        """The row of an RPC of the head. A frozen RPC is decided first, then errors, then the header that is used."""
+        """The row of an RPC of the head. Errors decide first, then that it is frozen, then the header that is used."""
         row, errors = self._undecided_row(rpc), self._errors_of(rpc, messages)
-        frozen_versions = self.frozen.get(rpc.rpc_name)
-        if frozen_versions is not None:
-            errors = [error for error in errors if error.rule.id in (FROZEN, DUPLICATE_KEY)]
-            if not errors:
-                text = f"frozen at versions {frozen_versions}: it never carries the client instance id"
-                return replace(row, status="exempt", message=text)
         if errors:
             location = errors[0].location
             is_twin = errors[0].rule.id == DUPLICATE_KEY and location.file not in {item.file for item in messages}
             return _wrong(row, errors[0], f"{location.message_name}: " if is_twin else "")
+        frozen_versions = self.frozen.get(rpc.rpc_name)
+        if frozen_versions is not None:
+            text = f"frozen at versions {frozen_versions}: it never carries the client instance id"
+            return replace(row, status="exempt", message=text)
         if rpc.is_dead:
             return replace(row, status="dead", message="no valid version is left")
         if rpc.rpc_name in self.exempt:
@@ -295,7 +293,8 @@ class _Rollout:
         errors = [error for message in messages for error in self.errors[message]]
         if not any(message.declares_headers for message in messages):
             errors = [error for error in errors if error.rule.id != HEADER_MISSING]
-        return [*(self.unreadable[name] for name in names if name in self.unreadable), *sorted(errors, key=_rank)]
+        unreadable = [self.unreadable[name] for name in names if name in self.unreadable]
+        return sorted([*unreadable, *errors], key=_rank)
 
     def _header_errors(self) -> Iterator[Violation]:
         """The errors of the messages RequestHeader and ResponseHeader, which concern every RPC that uses them."""
@@ -400,7 +399,7 @@ def _messages_of(violation: Violation, schemas: SchemaSet) -> Iterable[Message |
 
 def _rank(violation: Violation) -> int:
     """The rank of a violation among those of an RPC: the first one is the message of its row."""
-    return _ORDER.index(violation.rule.each)
+    return -1 if violation.rule.id == FROZEN else _ORDER.index(violation.rule.each)
 
 
 def _wrong(row: RolloutRow, violation: Violation, introduction: str = "") -> RolloutRow:
