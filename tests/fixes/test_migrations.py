@@ -395,6 +395,8 @@ LATER = [
             "is the first flexible version, adds Epoch and Part, tags Zone and lets Rack be null",
         ),
         ([field("Ends", versions="0-5")], {}, "is the same as version 5"),
+        ([field("Name", "string", "0+", flexibleVersions="6+")], {"flexibleVersions": "3+"}, "makes Name flexible"),
+        ([], {"headerVersions": {"0-2": "1", "3-5": "2", "6+": "3"}}, "uses request header 3"),
     ],
 )
 def test_the_comment_on_a_new_version_says_what_begins(
@@ -402,6 +404,12 @@ def test_the_comment_on_a_new_version_says_what_begins(
 ) -> None:
     files = {**pair(**others), "XRequest.json": definition(*fields, **others)}
     assert comments_of(after_bump(files)["XRequest.json"]) == [f"Version 6 {comment}."]
+
+
+@pytest.mark.parametrize("name", ["versions", "nullableVersions", "taggedVersions", "flexibleVersions"])
+def test_a_range_that_ends_with_the_latest_version_includes_the_new_one(name: str) -> None:
+    files = {**pair(), "XRequest.json": definition(field("Name", "string", **{"versions": "0+", name: "3-5"}))}
+    assert parse(after_bump(files)["XRequest.json"])["fields"][0][name] == "3+"
 
 
 def test_a_migration_says_what_begins_in_its_version() -> None:

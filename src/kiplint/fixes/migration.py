@@ -16,7 +16,7 @@ from kiplint.engine.run import check_set
 from kiplint.fixes.edits import MessageEdits
 from kiplint.fixes.regressions import CheckedFiles, Files, Limits, worse_findings
 from kiplint.fixes.trial import REQUEST_HEADER, EditGroup, Trial, try_edits
-from kiplint.model.headers import HeaderMap, header_map
+from kiplint.model.headers import HeaderMap, header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.rpcs import FROZEN
 from kiplint.model.schemas import Rpc, SchemaSet
@@ -158,7 +158,7 @@ def bump(rpc: Rpc, *, unstable: bool = False, new_version: bool = False, comment
     one_line = " ".join(comment.split())  # a line end would end the comment
     for edits in all_edits:
         message = edits.message
-        text = f"{version_comment(message, version, what_begins(message, version))}."
+        text = f"{version_comment(message, version, _what_begins_with_header(message, version))}."
         add_version(edits, version, f"Version {version} {one_line}" if one_line else text, unstable=unstable)
 
     actions: list[str] = []
@@ -221,6 +221,7 @@ def add_version(
             ("versions", field.versions, field.spec.versions),
             ("nullableVersions", field.nullable, field.spec.nullable_versions),
             ("taggedVersions", field.tagged, field.spec.tagged_versions),
+            ("flexibleVersions", field.flexible, field.spec.flexible_versions),
         )
         for key, versions, written in properties:
             if isinstance(written, str) and versions.highest == highest:
@@ -256,10 +257,20 @@ def what_begins(message: Message, version: int) -> list[str]:
     others = [field for field in fields if highest in field.versions]
     tagged = [field.path for field in others if begins(field.tagged)]
     nullable = [field.path for field in others if begins(field.nullable)]
+    flexible = [field.path for field in others if field.overrides_flexible and begins(field.flexible)]
     parts = ["is the first flexible version"] if begins(message.flexible) else []
     parts += [f"adds {join_words(new_fields)}"] if new_fields else []
+    parts += [f"makes {join_words(flexible)} flexible"] if flexible else []
     parts += [f"tags {join_words(tagged)}"] if tagged else []
     parts += [f"lets {join_words(nullable)} be null"] if nullable else []
+    return parts
+
+
+def _what_begins_with_header(message: Message, version: int) -> list[str]:
+    """What begins in a new version, and the header that the map already gives it."""
+    parts, header = what_begins(message, version), header_of(message, version)
+    if message.declares_headers and header != header_of(message, message.valid.highest):
+        parts.append(f"uses {message.type} header {header}")
     return parts
 
 
