@@ -345,6 +345,20 @@ def test_the_help_keeps_the_versions_of_the_release(old: bytes, new: bytes, expe
     assert [change.help for change in changes(old, new)] == [expected]
 
 
+@pytest.mark.parametrize(
+    ("flexible", "expected"),
+    [
+        ("5+", 'keep "validVersions": "0-5", and add tagged fields to version 5: older coordinators skip them'),
+        ("6+", ""),
+        ("none", ""),
+    ],
+)
+def test_tagged_fields_are_advised_only_where_they_are_possible(flexible: str, expected: str) -> None:
+    same = {"type": "coordinator-value", "flexibleVersions": flexible}
+    found = changes(definition(A, **same), definition(A, validVersions="0-6", **same))
+    assert [change.help for change in found if change.rule == "compat/new-record-version"] == [expected]
+
+
 LATER: dict[str, Any] = {"validVersions": "0-7"}
 TEXT = field("T", "string", "0+")
 
