@@ -424,6 +424,14 @@ def test_an_error_of_the_request_header_is_one_of_all_that_use_it(header: bytes,
     assert (x.status, x.message[: len(why)], y.status) == ("wrong", why, "missing")
 
 
+def test_an_error_of_a_second_request_header_counts_too() -> None:
+    files = [(item.file, item.data) for item in (*done_rpc(), HEADER)]
+    tree = make_tree("", [("", [*files, ("SecondHeader.json", HEADER.data)])])
+    (row,) = rollout_of_trees(tree, None, 3, DEFAULTS, None)
+    assert (row.status, row.rule) == ("wrong", "rpc/message-name-duplicate")
+    assert row.message.startswith("it uses header 3, but RequestHeader is also defined in RequestHeader.json; ")
+
+
 def test_an_ignore_comment_does_not_open_the_gate() -> None:
     request = half("request", {"0": "2", "1": "3"})
     data = b"// kiplint: ignore-file[all] it is on purpose\n" + request.data

@@ -301,8 +301,9 @@ class _Rollout:
         for name in ("RequestHeader", "ResponseHeader"):
             if name in self.unreadable:
                 yield self.unreadable[name]
-            elif name in self.head.by_name:
-                yield from sorted(self.errors[self.head.by_name[name]], key=_rank)
+            for message in self.head.messages:
+                if message.name == name:
+                    yield from sorted(self.errors[message], key=_rank)
 
     def _adoption(self, row: RolloutRow, rpc: Rpc, request: Message) -> RolloutRow:
         """The row of an RPC without errors: whether its latest version, or a new one's first, has the header."""
