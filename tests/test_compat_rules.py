@@ -38,6 +38,7 @@ COMPANIONS = {
     "compat/unstable-changed": {"compat/new-field"},
     "compat/field-ended": {"compat/new-version"},
     "compat/flexible-later": {"compat/new-version"},
+    "compat/header-later": {"compat/new-version"},
     "compat/new-record-version": {"compat/new-field"},
     "compat/null-tag-default": {"compat/new-tag"},
     "compat/nullable-later": {"compat/new-version"},

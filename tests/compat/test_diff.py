@@ -465,7 +465,11 @@ def test_changed_unstable_versions_are_reported_as_a_whole() -> None:
     assert change.message == "XRequest: version 5, which is unstable, is now encoded differently: C"
     assert (change.old["layout"], change.new["layout"]) == ("A int32, C compact string", "A int32")
     headers = {"0-2": "1", "3-4": "2", "5+": "3"}
-    assert summaries(old, definition(A, C, headerVersions=headers)) == ["new-version none 5", "unstable-changed none 5"]
+    assert summaries(old, definition(A, C, headerVersions=headers)) == [
+        "new-version none 5",
+        "unstable-changed none 5",
+        "header-later none 5",
+    ]
     assert summaries(old, definition(A, C)) == ["new-version none 5"]
     assert summaries(old, definition(A, field("D", "string"))) == ["new-version none 5", "field-renamed source 0-4 D"]
 

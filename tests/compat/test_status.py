@@ -109,6 +109,10 @@ NEW: dict[Kind, tuple[Mapping[str, Side], Mapping[str, Side]]] = {
         {"X": side(flexibleVersions="none")},
         {"X": side(flexibleVersions="1+", validVersions="0-1")},
     ),
+    Kind.HEADER_LATER: (
+        {"X": side(headerVersions={"0+": "2"})},
+        {"X": side(headerVersions={"0": "2", "1+": "3"}, validVersions="0-1")},
+    ),
     Kind.FIELD_ENDED: ({"X": side(A, B)}, {"X": side(A, field("B", "int64", "0"), validVersions="0-1")}),
     Kind.NULLABLE_LATER: (
         {"X": side(TEXT)},

@@ -179,6 +179,7 @@ class Kind(Enum):
         "new-version",
     )
     FLEXIBLE_LATER = "flexible-later", _NEW_TO_CLIENTS, "flexibleVersions"
+    HEADER_LATER = "header-later", _NEW_TO_CLIENTS, "headerVersions"
     COMMENT_CHANGED = "comment-changed", _UNLESS_NEW, "", _comment
     FROZEN_BUMPED = "frozen-bumped", _NEW, "validVersions"
     RESPONSE_NOT_BUMPED = "response-not-bumped", _NEW, "validVersions"

@@ -180,6 +180,7 @@ def _types(changes: Iterable[ChangeFinding]) -> tuple[str, ...]:
 
 WORDS: Final[Mapping[str, str]] = {
     "compat/flexible-later": "is the first flexible version",
+    "compat/header-later": "uses {message_type} header {header}",
     "compat/new-field": "adds {field} ({declaration})",
     "compat/new-field-not-ignorable": "adds {field} ({declaration})",
     "compat/field-ended": "removes {field} ({declaration})",
@@ -260,7 +261,11 @@ def _words(change: ChangeFinding) -> str:
     if change.kind == "nullable-no-longer":
         return f"{change.field} can no longer be null"
     return WORDS[change.rule].format(
-        field=change.field, declaration=_declaration(change.new), statement=change.below_heading.removeprefix(": ")
+        field=change.field,
+        declaration=_declaration(change.new),
+        statement=change.below_heading.removeprefix(": "),
+        message_type=change.message_type,
+        header=change.new.get("headerVersions"),
     )
 
 

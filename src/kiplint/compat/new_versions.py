@@ -1,4 +1,4 @@
-"""What a version that is new to clients changes: where fields, nulls, tags and compact encodings begin and end."""
+"""What a version that is new to clients changes: where fields, nulls, tags, headers and encodings begin and end."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from kiplint.compat.change import Both, Change, Kind, Status
 from kiplint.compat.fields import container_pairs
 from kiplint.model import notes
 from kiplint.model.fields import Field
+from kiplint.model.headers import derived_header, header_map
+from kiplint.model.message import Message
 from kiplint.sources.built_in import IN_FLUX
 from kiplint.versions import NONE, VersionRange
 
@@ -27,6 +29,8 @@ def later_changes(both: Both, versions: VersionRange) -> Iterator[Change]:
 
     if flexible := _beginning(head.flexible & head.valid, head.valid, versions):
         yield change(Kind.FLEXIBLE_LATER, flexible, now=str(head.flexible))
+    for begun, header in _beginning_headers(head, versions):
+        yield change(Kind.HEADER_LATER, begun, now=str(header))
     for container in container_pairs(Both(head, head)):
         owner = container.head_versions & head.valid
         for field in container.head.fields:
@@ -42,6 +46,16 @@ def later_changes(both: Both, versions: VersionRange) -> Iterator[Change]:
                 yield change(Kind.NULLABLE_NO_LONGER, ended, field, str(field.nullable))
             if begun := _beginning(field.tagged & head.flexible & present, present, versions):
                 yield change(Kind.TAGGED_LATER, begun, field, str(field.tagged))
+
+
+def _beginning_headers(message: Message, versions: VersionRange) -> Iterator[tuple[VersionRange, int]]:
+    """The headers that begin in `versions`, each with its versions, but those that the flexible versions imply."""
+    if not message.is_rpc or not message.declares_headers:
+        return
+    for header_versions, header in header_map(message):
+        begun = _beginning(header_versions, message.valid, versions)
+        if begun and header not in (-1, derived_header(message, begun.lowest)):
+            yield begun, header
 
 
 def _beginning(part: VersionRange, whole: VersionRange, versions: VersionRange) -> VersionRange:
