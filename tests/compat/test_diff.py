@@ -359,6 +359,21 @@ def test_tagged_fields_are_advised_only_where_they_are_possible(flexible: str, e
     assert [change.help for change in found if change.rule == "compat/new-record-version"] == [expected]
 
 
+@pytest.mark.parametrize(
+    ("kind", "direction"),
+    [
+        ("request", "only what old writes and new reads"),
+        ("coordinator-value", "only what old writes and new reads"),
+        ("coordinator-key", ""),
+        ("metadata", ""),
+    ],
+)
+def test_the_direction_that_breaks(kind: str, direction: str) -> None:
+    same: dict[str, Any] = {"type": kind, "validVersions": "0", "flexibleVersions": "none"}
+    (change,) = changes(definition(A, **same), definition(A, B | {"versions": "0+"}, **same))
+    assert change.direction == direction
+
+
 LATER: dict[str, Any] = {"validVersions": "0-7"}
 TEXT = field("T", "string", "0+")
 

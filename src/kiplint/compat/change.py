@@ -271,9 +271,12 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def direction(self) -> str:
-        """`only what old writes and new reads`; empty where both directions break, or none by the proofs."""
+        """`only what old writes and new reads`; empty where both directions break, or none by the proofs.
+
+        A key with other bytes breaks both: when the log is compacted, it is another key.
+        """
         breaking_proofs = [proof for proof in self.proof if proof.outcome != "dropped"]
-        if len(breaking_proofs) != 1:
+        if len(breaking_proofs) != 1 or self.message_type == "coordinator-key":
             return ""
         return f"only what {breaking_proofs[0].writer} writes and {breaking_proofs[0].reader} reads"
 
