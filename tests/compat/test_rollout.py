@@ -292,6 +292,7 @@ API_VERSIONS_6 = half("request", {"0-2": "1", "3-5": "2", "6+": "3"}, **VERSIONS
 SASL_1: dict[str, Any] = {"apiKey": 17, "name": "SaslHandshake", "flexibleVersions": "none"}
 OFFSETS_1 = half("request", {"0": "1", "1+": "3"}, name="OffsetDelete", flexibleVersions="1+")
 ENDS = field("ClientInstanceId", "uuid", "0")
+BOX = field("Boxes", "[]Box", fields=[field("Size"), field("Hint", versions="1+")])
 
 
 @pytest.mark.parametrize(
@@ -326,6 +327,11 @@ ENDS = field("ClientInstanceId", "uuid", "0")
         (
             half("request", {"0": "2", "1+": "3"}, name="PushTelemetry", fields=[ENDS]),
             half("response", {"0+": "1"}, name="PushTelemetry", fields=[field("Hint", versions="1+")]),
+            "kip-1313/push-telemetry-response",
+        ),
+        (
+            half("request", {"0": "2", "1+": "3"}, name="PushTelemetry", fields=[ENDS]),
+            half("response", {"0+": "1"}, name="PushTelemetry", fields=[BOX]),
             "kip-1313/push-telemetry-response",
         ),
         # Flexible below the lowest valid version, behind an old header.
