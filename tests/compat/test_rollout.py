@@ -36,10 +36,12 @@ FIRST_FIELDS = (
 INSTANCE_ID = field("ClientInstanceId", "uuid", "3+")
 
 
-def request_header(valid: str = "1-3", *fields: dict[str, Any], instance_id: bool = True) -> Message:
+def request_header(
+    valid: str = "1-3", *fields: dict[str, Any], instance_id: bool = True, kind: str = "header"
+) -> Message:
     """RequestHeader, with the client instance id from version 3 on, and with other fields after it."""
     ids = (INSTANCE_ID,) if instance_id else ()
-    own: dict[str, Any] = {"type": "header", "apiKey": None, "validVersions": valid, "flexibleVersions": "2+"}
+    own: dict[str, Any] = {"type": kind, "apiKey": None, "validVersions": valid, "flexibleVersions": "2+"}
     return message(*FIRST_FIELDS, *ids, *fields, name="RequestHeader", **own)
 
 
@@ -119,6 +121,7 @@ def response(name: str = "X", *fields: dict[str, Any], **others: Any) -> Message
     ("header", "status", "rule", "expected"),
     [
         (None, "missing", "v3-missing", "it uses header 3, but the set has no RequestHeader: add one with "),
+        (request_header(kind="data"), "missing", "v3-missing", "it uses header 3, but the set has no RequestHeader: "),
         (request_header("1-2"), "wrong", "header-unknown", "RequestHeader has no version 3; its valid versions "),
         (
             request_header(instance_id=False),

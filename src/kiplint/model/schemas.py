@@ -173,8 +173,9 @@ class SchemaSet:
 
     @cached_property
     def request_header(self) -> Message | None:
-        """The message RequestHeader, or None."""
-        return self.by_name.get("RequestHeader")
+        """The header RequestHeader, or None."""
+        message = self.by_name.get("RequestHeader")
+        return message if message and message.type == "header" else None
 
     # RPCs and API keys
 
