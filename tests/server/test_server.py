@@ -283,7 +283,16 @@ def test_what_is_no_message_is_passed_over_and_the_next_is_answered() -> None:
 
 @pytest.mark.parametrize(
     "header",
-    ["garbage", "content-length:{}", "Content-Length: {}\n", "Content-Length: x", "Content-Length: 999999999999"],
+    [
+        "garbage",
+        "content-length:{}",
+        "Content-Length: {}\n",
+        "Content-Length: x",
+        "Content-Length: 999999999999",
+        f"Content-Length: {'9' * 25}",
+        f"Content-Length: {'9' * 5000}",
+        f"Content-Length: {'0' * 5000}{{}}",
+    ],
 )
 def test_the_message_after_a_bad_header_is_answered(header: str) -> None:
     body = b'{"jsonrpc": "2.0", "method": "initialized", "params": {}}'

@@ -51,7 +51,8 @@ class EditorInput(io.BufferedReader):
     def readline(self, size: int | None = -1, /) -> bytes:
         """The next line; a header with the length of a message, however it is written, alone."""
         line = super().readline(size)
-        match = re.search(rb"Content-Length[ \t]*:[ \t]*([0-9]{1,19})\s*\Z", line, re.IGNORECASE)
+        match = re.search(rb"Content-Length[ \t]*:[ \t]*([0-9]+)\s*\Z", line, re.IGNORECASE)
         if match is None:
             return line
-        return b"Content-Length: %d\r\n" % int(match[1]) if int(match[1]) <= EDITOR_BYTES else b"\r\n"
+        length = int(match[1].lstrip(b"0")[:20] or b"0")  # int() refuses thousands of digits
+        return b"Content-Length: %d\r\n" % length if length <= EDITOR_BYTES else b"\r\n"
