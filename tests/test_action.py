@@ -373,7 +373,9 @@ def test_what_is_fetched_is_the_name_of_a_branch(origin: Path, workspace: Path, 
 
 
 @pytest.mark.usefixtures("origin")
-def test_a_merge_is_compared_with_its_first_parent(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_merge_of_a_pull_request_is_compared_with_its_first_parent(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The base in the event is older than the merge."""
     git(workspace, "checkout", "-q", "-b", "topic", "1.0.0")
     change(workspace, {"README.md": b"unrelated\n"})
@@ -383,6 +385,9 @@ def test_a_merge_is_compared_with_its_first_parent(workspace: Path, monkeypatch:
     for sha, expected in ((merge, new), ("0" * 40, old)):
         monkeypatch.setenv("GITHUB_SHA", sha)
         assert action_run.base({"base": ""}, {"pull_request": {"base": {"sha": old}}}) == expected
+    monkeypatch.setenv("GITHUB_SHA", merge)
+    for event in ({"before": old}, {"merge_group": {"base_sha": old}}):  # whoever pushes a merge chooses its parents
+        assert action_run.base({"base": ""}, event) == old
 
 
 @pytest.mark.parametrize("target", ["real", "../clean"])

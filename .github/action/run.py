@@ -49,9 +49,9 @@ def fetched(revision: str) -> str:
 
 
 def base(inputs: Mapping[str, str], event: Mapping[str, Any]) -> str:
-    """The base, or `none`: of the merge that GitHub checks out the first parent, of another head the merge base.
+    """The base, or `none`: of the merge that GitHub makes of a pull request the first parent, else the merge base.
 
-    Of a push it is the commit before the push, of a new branch the default branch.
+    Of a push it is that with the commit before the push, of a new branch that with the default branch.
     """
     goal = event.get("pull_request", {}).get("base", {}).get("sha") or event.get("merge_group", {}).get("base_sha")
     if not goal and (goal := event.get("before", "")) and not goal.strip("0"):
@@ -61,7 +61,8 @@ def base(inputs: Mapping[str, str], event: Mapping[str, Any]) -> str:
         return revision if revision == "none" else fetched(revision)
     head = git("rev-parse", "HEAD")
     parents = re.findall(r"(?m)^parent ([0-9a-f]+)$", git("cat-file", "commit", head).partition("\n\n")[0])
-    if len(parents) == 2 and head == os.environ.get("GITHUB_SHA"):
+    # Whoever pushes a merge chooses its first parent.
+    if "pull_request" in event and len(parents) == 2 and head == os.environ.get("GITHUB_SHA"):
         return fetched(parents[0])
     there = fetched(goal)
     try:
