@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -577,3 +577,49 @@ def test_a_link_does_not_choose_what_is_compared(checkout: Path, target: str, pa
     )
     assert result.err == f"error: {path} {problem}\n"
     assert kiplint("review", path, "--base", "none", cwd=checkout).code != 2
+
+
+def test_a_link_before_two_dots_does_not_choose_what_is_compared(checkout: Path) -> None:
+    commit(checkout, {"clients/README.md": b"A neighbour."})
+    write(checkout, {"decoy/clients/x": b"", **{f"decoy/{name}": data for name, data in things().items()}})
+    git(checkout, "rm", "-q", "-r", "clients")
+    (checkout / "clients").symlink_to("decoy/clients")
+    result = kiplint("review", "clients/../schemas", "--base", "HEAD", cwd=checkout)
+    problem = "clients/../schemas leads through the symbolic link clients, so it cannot be compared"
+    assert (result.code, result.err.partition(";")[0]) == (2, f"error: {problem}")
+
+
+def _link_folder(checkout: Path) -> None:
+    git(checkout, "mv", "schemas", "real")
+    (checkout / "schemas").symlink_to("real")
+
+
+def _link_files(checkout: Path) -> None:
+    for suffix in ("Request", "Response"):
+        git(checkout, "mv", f"schemas/Thing{suffix}.json", f"schemas/Thing{suffix}.txt")
+        (checkout / f"schemas/Thing{suffix}.json").symlink_to(f"Thing{suffix}.txt")
+
+
+def _submodule(checkout: Path) -> None:
+    git(checkout, "rm", "-q", "-r", "schemas")
+    make_repository(checkout / "schemas", {name.partition("/")[2]: data for name, data in things(SIZE).items()})
+
+
+@pytest.mark.parametrize(
+    ("replace", "problem"),
+    [
+        (_link_folder, "schemas is a symbolic link now"),
+        (_link_files, "schemas/ThingRequest.json is a symbolic link now"),
+        (_submodule, "schemas is another repository now"),
+    ],
+)
+def test_what_replaces_a_definition_does_not_hide_it(
+    checkout: Path, replace: Callable[[Path], None], problem: str
+) -> None:
+    """Its changes would count as a removal, which is a warning."""
+    replace(checkout)
+    result = kiplint("review", "--base", "HEAD", cwd=checkout)
+    hint = "so it cannot be compared; --base none checks it without comparing"
+    assert (result.code, result.out, result.err) == (2, "", f"error: {problem}, {hint}\n")
+    commit(checkout, {})
+    assert kiplint("review", "--base", "HEAD", cwd=checkout).code != 2

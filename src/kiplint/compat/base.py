@@ -28,6 +28,7 @@ from kiplint.text.files import DISK, Disk, relative_path
 from kiplint.text.words import join_words
 
 NAME_BASE: Final = "; name one with --base REV, or use --base none to check without comparing"
+NOT_COMPARED: Final = ", so it cannot be compared; --base none checks it without comparing"
 COMMIT: Final = re.compile("[0-9a-f]{40,}")
 HOOK: Final = "hook"
 """The value of --base for a commit hook."""
@@ -210,7 +211,7 @@ def require_comparable(names: Iterable[str], top: str) -> None:
     top = os.path.realpath(top)
     for name in names:
         is_json = os.path.isfile(name) and name.endswith(".json")
-        path = os.path.abspath(name)
+        path = os.path.join(os.getcwd(), name)  # not normalized, as `link/..` leads through the link
         problem = "" if is_json or os.path.isdir(name) else "is neither a directory nor a JSON file"
         while not problem and os.path.dirname(path) != path:
             parent = os.path.realpath(os.path.dirname(path))
@@ -218,7 +219,19 @@ def require_comparable(names: Iterable[str], top: str) -> None:
                 problem = f"leads through the symbolic link {show_path(path)}"
             path = os.path.dirname(path)
         if problem:
-            raise UsageError(f"{name} {problem}, so it cannot be compared; --base none checks it without comparing")
+            raise UsageError(f"{name} {problem}{NOT_COMPARED}")
+
+
+def require_in_place(definitions: Iterable[str], top: str) -> None:
+    """Raise UsageError for a definition of the base that a link or another repository has replaced in the work tree.
+
+    A review reads neither, so the definition would count as removed, whatever has become of it.
+    """
+    for path in sorted({path for definition in definitions for path in _directories_up(definition, top)}):
+        if os.path.islink(path):
+            raise UsageError(f"{show_path(path)} is a symbolic link now{NOT_COMPARED}")
+        if os.path.join(path, "") != top and os.path.lexists(os.path.join(path, ".git")):
+            raise UsageError(f"{show_path(path)} is another repository now{NOT_COMPARED}")
 
 
 def path_in_revision(name: str, revision: str, repository: Repository = HERE) -> str:

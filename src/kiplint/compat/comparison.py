@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from kiplint.compat.acceptance import added_entries, added_suppressions
-from kiplint.compat.base import Base, path_in_revision
+from kiplint.compat.base import Base, path_in_revision, require_in_place
 from kiplint.compat.change import ChangeFinding, Kind
 from kiplint.compat.classify import changes_in_both
 from kiplint.compat.diff import Diff, compare, notes_of
@@ -117,6 +117,9 @@ def compare_paths(
         return _compare_with(names, base._replace(revision=revision), released, configurations, heads)
 
     comparison = compare_with(base.revision)
+    if base.revision:
+        paths = [HERE.top + path.removeprefix(f"{base.revision}:") for path in comparison.base_sources]
+        require_in_place(filter(configurations.keeps, paths), HERE.top)
     for commit in base.merged:
         origin = HERE.merge_base(base.revision, commit)
         comparison = comparison.of_merge(compare_with(commit), compare_with(origin) if origin else None)
