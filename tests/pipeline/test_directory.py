@@ -11,6 +11,7 @@ from kiplint.pipeline.answers import Answers
 from kiplint.pipeline.directory import (
     FORMAT,
     MARK,
+    NEW_SETTINGS,
     SETTINGS,
     Settings,
     lake_path,
@@ -38,7 +39,7 @@ def test_a_path() -> None:
     assert lake_path("la{ke}/50%/a b") == Path.cwd() / "la{ke}/50%/a b"
 
 
-@pytest.mark.parametrize("link", ["contents", "blobs", "blobs/run-1", "spans/_delta_log", SETTINGS, MARK])
+@pytest.mark.parametrize("link", ["contents", "blobs", "blobs/run-1", "spans/_delta_log", SETTINGS, NEW_SETTINGS, MARK])
 def test_no_link_is_followed(link: str, tmp_path: Path) -> None:
     """Neither by a run, before it reads a source, nor by an answer."""
     lake, victim = tmp_path / "lake", tmp_path / "victim"

@@ -18,6 +18,7 @@ FORMAT: Final = 2
 MARK: Final = "KIPLINT-LAKE"
 """The file that makes a directory a lake, and that a run locks. Nothing is written or removed in other directories."""
 SETTINGS: Final = "lake.json"
+NEW_SETTINGS: Final = f"{SETTINGS}.new"
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _UNSUPPORTED: Final = re.compile(r"[][^|\\]|%[0-9A-Fa-f]{2}")
 
@@ -73,7 +74,7 @@ def locked(path: Path) -> Iterator[None]:
 
 def require_no_links(path: Path) -> None:
     """Raise UsageError for a lake with a symbolic link, through which a run would write and remove files elsewhere."""
-    places = [path / name for name in (MARK, SETTINGS, *TABLES)]
+    places = [path / name for name in (MARK, SETTINGS, NEW_SETTINGS, *TABLES)]
     for place in places:
         folders = os.walk(place) if not place.is_symlink() else [(str(path), [], [place.name])]
         for folder, folder_names, file_names in folders:
@@ -101,6 +102,6 @@ def read_settings(path: Path) -> Settings:
 
 def write_settings(path: Path, settings: Settings) -> None:
     """Replace the settings of a lake at once, so that a run that is killed leaves the old ones or the new ones."""
-    new_file = path / f"{SETTINGS}.new"
+    new_file = path / NEW_SETTINGS
     new_file.write_text(json.dumps(settings._asdict(), indent=1) + "\n", "utf-8")
     new_file.replace(path / SETTINGS)
