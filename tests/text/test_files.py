@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import ntpath
 import os
 import socket
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,6 +133,25 @@ def test_nothing_is_left_of_what_failed(tmp_path: Path, monkeypatch: pytest.Monk
         replace_file(str(tmp_path / "file"), b"new")
     assert (tmp_path / "file").read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize(("module", "name", "data"), [(builtins, "open", b"old"), (os, "replace", b"new")])
+def test_a_signal_leaves_nothing(
+    module: Any, name: str, data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes at the end of a call."""
+    (tmp_path / "file").write_bytes(b"old")
+    call = getattr(module, name)
+
+    def call_and_end(*arguments: Any) -> None:
+        if file := call(*arguments):
+            file.close()
+        raise SystemExit(143)
+
+    with monkeypatch.context() as context, pytest.raises(SystemExit):
+        context.setattr(module, name, call_and_end)
+        replace_file(str(tmp_path / "file"), b"new")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"file": data}
 
 
 def test_a_report_is_not_written_through_a_link(tmp_path: Path) -> None:

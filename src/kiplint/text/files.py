@@ -92,9 +92,8 @@ def replace_file(path: str, data: bytes) -> None:
     folder, name = os.path.split(path)
     _remove_leftovers(folder or os.curdir, name)
     temporary_path = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.kiplint")
-    file = open(temporary_path, "xb")  # noqa: SIM115  # outside of the `try`, which removes the file
     try:
-        with file:
+        with open(temporary_path, "xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -102,8 +101,9 @@ def replace_file(path: str, data: bytes) -> None:
             _copy_owner(status, temporary_path)
             os.chmod(temporary_path, stat.S_IMODE(status.st_mode) & 0o777)
         os.replace(temporary_path, path)
-    except BaseException:
-        os.unlink(temporary_path)
+    except BaseException:  # such as that of a signal, which may come before the file is there, or after it was renamed
+        with suppress(FileNotFoundError):
+            os.unlink(temporary_path)
         raise
 
 
