@@ -35,12 +35,15 @@ def with_text(begin: str, n: int) -> Files:
     return {"XRequest.json": begin.encode() * n + definition(field())}
 
 
+def common_struct(name: str, *kinds: str) -> dict[str, Any]:
+    """A common struct whose fields have these types."""
+    fields = [field(f"F{number}", kind) for number, kind in enumerate(kinds)]
+    return {"name": name, "versions": "0+", "fields": fields}
+
+
 def structs(types: list[list[str]]) -> Files:
     """A definition whose common structs have fields of these types."""
-    commons = [
-        {"name": f"S{at}", "versions": "0+", "fields": [field(f"F{number}", kind) for number, kind in enumerate(kinds)]}
-        for at, kinds in enumerate(types)
-    ]
+    commons = [common_struct(f"S{at}", *kinds) for at, kinds in enumerate(types)]
     return request(field("A", "S0"), commonStructs=commons)
 
 
@@ -83,6 +86,10 @@ COMPARED: Mapping[str, Callable[[int], tuple[Files, Files]]] = {
     ),
     "header-versions": changed(
         lambda n: request(field(), validVersions=f"0-{n}", headerVersions={str(at): "2" for at in range(n)})
+    ),
+    "copies": lambda n: (
+        request(field()),
+        {**request(field()), **{f"{at}.json": definition(field("F", "int64")) for at in range(n)}},
     ),
     "rpcs-replaced": lambda n: (rpcs(n // 3 + 1), rpcs(n // 3 + 1, 100_000)),
 }

@@ -212,9 +212,12 @@ class _Rollout:
         self.unreadable = {name: error for file in unreadable for name, error in self._reading_errors(file)}
         self.errors: defaultdict[Message, list[Violation]] = defaultdict(list)
         self.notes: dict[Message, str] = {}
+        twins: defaultdict[tuple[str, int | None], list[Message]] = defaultdict(list)
+        for message in head.messages:
+            twins[_key(message)].append(message)
         for violation in self._violations():
             if is_about_headers(violation):
-                for message in filter(None, _messages_of(violation, head)):
+                for message in filter(None, _messages_of(violation, twins)):
                     self.errors[message].append(violation)
             elif violation.rule.id == API_VERSIONS_HEADER:
                 self.notes[violation.element.message] = violation.message
@@ -387,14 +390,17 @@ def _rpcs(schemas: SchemaSet) -> list[tuple[Rpc, list[Message]]]:
     return entries
 
 
-def _messages_of(violation: Violation, schemas: SchemaSet) -> Iterable[Message | None]:
-    """The messages that a violation concerns: both of an RPC, and all of an API key that several have."""
+def _messages_of(violation: Violation, twins: dict[tuple[str, int | None], list[Message]]) -> Iterable[Message | None]:
+    """The messages that a violation concerns: both of an RPC, and all of an API key that several have.
+
+    Of an API key only the first violation counts, whose messages are removed from the `twins`, which are by key.
+    """
     element = violation.element
     if isinstance(element, Rpc):
         return element.request, element.response
     message = message_of(element)
     if message and violation.rule.id == DUPLICATE_KEY:
-        return [item for item in schemas.messages if (item.type, item.api_key) == (message.type, message.api_key)]
+        return twins.pop(_key(message), ())
     return (message,)
 
 
