@@ -75,6 +75,7 @@ CHECKED: Mapping[str, Callable[[int], Files]] = {
     },
     "chain-of-structs": lambda n: structs([*([f"S{at}"] for at in range(1, n)), ["int32"]]),
     "cycle-of-structs": lambda n: structs([[f"S{(at + 1) % n}"] for at in range(n)]),
+    "unused-structs": lambda n: request(field(), commonStructs=[common_struct(f"S{at}", "int32") for at in range(n)]),
     "folders": lambda n: {f"{at}/XRequest.json": definition(field()) for at in range(n)},
 }
 COMPARED: Mapping[str, Callable[[int], tuple[Files, Files]]] = {

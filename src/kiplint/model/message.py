@@ -220,6 +220,16 @@ class Message(Definition, Container):
                 intervals[field.element_type] += field.present.intervals
         return {name: VersionRange(intervals[name]) for name in intervals}
 
+    @cached_property
+    def element_types(self) -> frozenset[str]:
+        """The types of all fields, of an array that of its elements."""
+        return frozenset(field.element_type for field in self.all_fields)
+
+    @cached_property
+    def has_undefined_structs(self) -> bool:
+        """Whether a field has a struct as its type that the file does not define."""
+        return any(field.is_struct and field.element_type not in self.structs_by_name for field in self.all_fields)
+
     def layout(self, version: int) -> Layout:
         """What a version puts on the wire; raises ValueError for one that is not valid."""
         if version not in self.valid:
