@@ -107,6 +107,19 @@ def test_a_message_that_cannot_be_compared_does_not_hide_the_changes_of_others(c
     )
 
 
+def test_two_sets_with_one_rpc_are_two_places_to_correct(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(checkout, {name.replace("schemas", "copy"): data for name, data in things(OLD).items()})
+    broken = definition_of("Request", SIZE)
+    write(checkout, {f"{directory}/ThingRequest.json": broken for directory in ("copy", "schemas")})
+    (checkout / "schemas/ThingResponse.json").unlink()  # which its request, in the same set, explains
+    monkeypatch.chdir(checkout / "copy")
+    assert [(entry.rule, entry.path) for entry in review(base="HEAD").findings] == [
+        ("rpc/response-missing", "../schemas/ThingRequest.json"),
+        ("compat/layout-changed", "../copy/ThingRequest.json"),
+        ("compat/layout-changed", "../schemas/ThingRequest.json"),
+    ]
+
+
 def test_a_moved_file_is_moved(checkout: Path) -> None:
     git(checkout, "mv", "schemas", "messages")
     assert entries() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Final, Literal, NamedTuple
@@ -14,6 +15,7 @@ from kiplint.compat.classify import BREAKS
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.rule import Breaks
 from kiplint.model.message import rpc_of
+from kiplint.sources.repository import HERE, RevisionPath
 
 Supersedes = Mapping[str, Collection[str]]
 """By the id of a rule, the ids of the rules whose findings it explains."""
@@ -28,22 +30,28 @@ class Explanation(NamedTuple):
     keys_of_effect: Callable[[Finding], Iterator[Key]]
 
 
+def _set(path: str) -> str:
+    """The directory of a schema set, by the path of a file that head or base has."""
+    place = RevisionPath.of(path)
+    return os.path.dirname(os.path.abspath(os.path.join(HERE.top, place.path) if place else path))
+
+
 def _explained_rules(finding: Finding, supersedes: Supersedes) -> Iterator[Key]:
-    """The RPC, with each rule that the finding's rule supersedes.
+    """The set and the RPC, with each rule that the finding's rule supersedes.
 
     About a whole message, a change, or a finding whose rule supersedes others, explains its own rule as well: the other
     message of the RPC usually violates it, too.
     """
     rpc, superseded_rules = rpc_of(finding.message_name), supersedes.get(finding.rule, ())
-    yield from ((rpc, rule) for rule in superseded_rules)
+    yield from ((_set(finding.path), rpc, rule) for rule in superseded_rules)
     is_of_message = not finding.pointer.startswith("/fields/")
     if is_of_message and (superseded_rules or isinstance(finding, ChangeFinding)):
-        yield rpc, finding.rule
+        yield _set(finding.path), rpc, finding.rule
 
 
 def _rule(finding: Finding) -> Iterator[Key]:
-    """The RPC and the rule. A message of no RPC counts as one."""
-    yield rpc_of(finding.message_name), finding.rule
+    """The set, the RPC and the rule. A message of no RPC counts as one."""
+    yield _set(finding.path), rpc_of(finding.message_name), finding.rule
 
 
 def _element(finding: Finding) -> Iterator[Key]:
@@ -69,9 +77,9 @@ def _advice(finding: Finding) -> Iterator[Key]:
 
 
 def _common_change(finding: Finding) -> Iterator[Key]:
-    """The RPC, and a change in the words that are the same for its request and its response."""
+    """The set, the RPC, and a change in the words that are the same for its request and its response."""
     if isinstance(finding, ChangeFinding):
-        yield finding.rpc, finding.rule, finding.field, finding.below_heading
+        yield _set(finding.path), finding.rpc, finding.rule, finding.field, finding.below_heading
 
 
 def _corrected_property(finding: Finding, _: Supersedes) -> Iterator[Key]:
