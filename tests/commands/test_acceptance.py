@@ -234,3 +234,24 @@ def test_comments_that_the_base_has_are_not_listed(place: Path) -> None:
     git(place, "commit", "-q", "-a", "-m", "comment")
     write(place, {RESPONSE: thing("Response", ID, field("More", versions="1+", about="More."))})
     assert [entry for entry in review(base="HEAD").findings if entry.rule == "review/suppression-added"] == []
+
+
+def test_a_merge_does_not_list_what_a_side_suppresses(place: Path) -> None:
+    git(place, "checkout", "-q", "-b", "topic")
+    write(place, {REQUEST: thing("Request", ID, OTHERS, comment=f"{LAYOUT}] nobody sends it")})
+    (place / "kiplint.toml").write_text(
+        f'accept = [{{ rule = "{LAYOUT}", message = "Other", reason = "nobody sends it" }}]'
+    )
+    git(place, "add", "-A")
+    git(place, "commit", "-q", "-m", "accepted")
+    assert len(reviewed()) == 2
+    git(place, "checkout", "-q", "-")
+    git(place, "merge", "-q", "--no-ff", "--no-commit", "topic")
+    for state in ("in progress", "as HEAD"):
+        assert (state, reviewed()) == (state, [])
+        write(place, {RESPONSE: thing("Response", ID, name="style/about-missing] mine")})
+        (of_merge,) = reviewed()
+        assert of_merge[0] == RESPONSE
+        git(place, "checkout", "-q", "HEAD", RESPONSE)
+        if state == "in progress":
+            git(place, "commit", "-q", "-m", "merge")

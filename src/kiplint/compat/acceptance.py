@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from kiplint.compat.change import Change, ChangeFinding
 from kiplint.compat.tree import Tree, file_name
-from kiplint.engine.config import Acceptance, Configuration, Configurations
+from kiplint.engine.config import Acceptance, Configurations
 from kiplint.engine.finding import Finding, Location, Violation
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.ruleset import RuleSet, full_selector, rule_ids_by_selector
@@ -209,10 +209,10 @@ SUPPRESSION_ADDED: Final = Rule(
 
 
 def added_suppressions(
-    base: Tree, head: Tree, accepted: Iterable[ChangeFinding], configurations: Configurations
+    base_sources: Mapping[str, bytes], head: Tree, accepted: Iterable[ChangeFinding], configurations: Configurations
 ) -> Iterator[Finding]:
-    """A finding for each ignore comment that the base lacks, with what it hides."""
-    base_comments = _base_comments(base.sources)
+    """A finding for each ignore comment that the definitions of the base lack, with what it hides."""
+    base_comments = _base_comments(base_sources)
     for directory, schemas in head.sets.items():
         data_by_file = {definition.file: definition.data for definition in schemas.definitions}
         added = {
@@ -240,21 +240,15 @@ def added_suppressions(
 
 
 def added_entries(
-    configurations: Iterable[tuple[Configuration, Configuration]], accepted: Sequence[ChangeFinding]
+    file: str, entries: Iterable[Acceptance], rules: RuleSet, accepted: Sequence[ChangeFinding]
 ) -> Iterator[Finding]:
-    """A finding for each entry of `accept` that the configuration of the head has and that of the base lacks.
-
-    It says how many changes the entry accepts.
-    """
-    for base, head in configurations:
-        for entry, ids in entries_with_rules(head.config.accept, base.rules()).items():
-            if entry in base.config.accept or not head.file:
-                continue
-            count = sum(change.rule in ids and _names(entry, change) for change in accepted)
-            effect = plural(count, "change")
-            text = f"the change accepts {description(entry)}, which hides {effect}; the reason: {entry.reason}"
-            path = show_path(head.file)
-            yield finding_about_file(Violation(SUPPRESSION_ADDED, "info", text, Location(path), None), path)
+    """A finding for each of the `entries` that a change adds to a configuration, with how many changes it accepts."""
+    for entry, ids in entries_with_rules(entries, rules).items():
+        count = sum(change.rule in ids and _names(entry, change) for change in accepted)
+        effect = plural(count, "change")
+        text = f"the change accepts {description(entry)}, which hides {effect}; the reason: {entry.reason}"
+        path = show_path(file)
+        yield finding_about_file(Violation(SUPPRESSION_ADDED, "info", text, Location(path), None), path)
 
 
 def _without(data: bytes, suppressions: Iterable[Suppression]) -> bytes:

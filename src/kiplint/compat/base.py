@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kiplint.compat.acceptance import SUPPRESSION_ADDED
 from kiplint.compat.since import places_in
-from kiplint.engine.config import FILES, Config, configure, read_config
+from kiplint.engine.config import FILES, Acceptance, Config, configure, read_config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Location, Violation
 from kiplint.engine.rule import Rule, RuleSpec
@@ -329,6 +329,15 @@ def changed_configuration(
         message = f"the change sets values that differ from those of {base.revision}, {effect}"
         name = show_path(path)
         yield finding_about_file(Violation(CONFIGURATION_CHANGED, "warning", message, Location(name), None), name)
+
+
+def accepted_in(path: str, revision: str) -> Sequence[Acceptance]:
+    """The entries of `accept` in a configuration of the work tree, as a revision has it."""
+    files = RevisionFiles(revision)
+    try:
+        return read_config(path, files).accept if files.is_file(path) else ()
+    except UsageError:
+        return ()
 
 
 def _directories_up(path: str, top: str) -> Iterator[str]:

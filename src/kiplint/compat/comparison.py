@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from kiplint.compat.acceptance import added_entries, added_suppressions
-from kiplint.compat.base import Base, path_in_revision, require_in_place
+from kiplint.compat.base import Base, accepted_in, path_in_revision, require_in_place
 from kiplint.compat.change import ChangeFinding, Kind
 from kiplint.compat.classify import changes_in_both
 from kiplint.compat.diff import Diff, compare, notes_of
@@ -43,6 +43,10 @@ class Comparison(NamedTuple):
     trees: Sequence[tuple[Tree, Tree]] = ()
     base_sources: Mapping[str, bytes] = MappingProxyType({})
     head_sources: Mapping[str, bytes] = MappingProxyType({})
+    merged: Sequence[str] = ()
+    """The other sides of a merge."""
+    merged_sources: Mapping[str, bytes] = MappingProxyType({})
+    """The definitions of the other sides, by path."""
     changes: Sequence[ChangeFinding] = ()
     accepted: Sequence[ChangeFinding] = ()
     comments: Sequence[Finding] = ()
@@ -68,12 +72,17 @@ class Comparison(NamedTuple):
 
     @property
     def suppressions(self) -> Iterator[Finding]:
-        """What the change suppresses by comments, and by entries of `accept`."""
+        """What the change suppresses by comments, and by entries of `accept`: of a merge, what no side has."""
         for base_tree, head_tree in self.trees:
-            yield from added_suppressions(base_tree, head_tree, self.accepted, self.configurations)
+            base_sources = {**base_tree.sources, **self.merged_sources}
+            yield from added_suppressions(base_sources, head_tree, self.accepted, self.configurations)
         directories = [directory for _, head_tree in self.trees for directory in head_tree.directories]
         pairs = [(self.configurations.of(directory), self.heads.of(directory)) for directory in directories]
-        yield from added_entries({head.file: (base, head) for base, head in pairs}.values(), self.accepted)
+        for file, (base, head) in {head.file: (base, head) for base, head in pairs}.items():
+            if file:
+                sides = [base.config.accept, *(accepted_in(file, commit) for commit in self.merged)]
+                entries = [entry for entry in head.config.accept if not any(entry in side for side in sides)]
+                yield from added_entries(file, entries, base.rules(), self.accepted)
 
     def of_merge(self, other: Comparison, origin: Comparison | None) -> Comparison:
         """What a merge brings: of this comparison, what the one with the `other` side has, too.
@@ -96,6 +105,7 @@ class Comparison(NamedTuple):
             changes=of_merge(self.changes),
             accepted=of_merge(self.accepted),
             comments=[finding for finding in self.comments if finding.fingerprint in comments],
+            merged_sources={**self.merged_sources, **other.base_sources},
         )
 
     def rollout(self, header: int) -> Iterator[RolloutRow]:
@@ -123,7 +133,7 @@ def compare_paths(
     for commit in base.merged:
         origin = HERE.merge_base(base.revision, commit)
         comparison = comparison.of_merge(compare_with(commit), compare_with(origin) if origin else None)
-    return comparison
+    return comparison._replace(merged=base.merged)
 
 
 def _compare_with(
