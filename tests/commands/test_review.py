@@ -545,6 +545,13 @@ class TestMerge:
         assert [rule for rule, _ in entries()] == ["compat/message-removed"]
         git(fork, "commit", "-q", "-m", "merge")
         assert [rule for rule, _ in entries()] == ["compat/message-removed"]
+        git(fork, "tag", "-d", "1.0.0")
+        git(fork, "update-ref", "refs/remotes/upstream/trunk", "upstream")
+        assert [rule for rule, _ in entries()] == ["compat/message-removed"]
+        git(fork, "branch", "-m", "feature")  # not the main branch of a fork
+        assert find_base().note.endswith(", the merge base with upstream/trunk")
+        git(fork, "update-ref", "refs/remotes/origin/main", "HEAD~1")
+        assert [rule for rule, _ in entries(base="hook")] == ["compat/message-removed"]
 
     def test_upstream_s_configuration_is_no_change_of_the_merge(self, fork: Path) -> None:
         git(fork, "merge", "--abort")

@@ -179,7 +179,8 @@ def _is_merge_of_request(repository: Repository) -> bool:
 def _where_branch_left(parents: Sequence[str], repository: Repository) -> tuple[str, str]:
     """The merge base of the current branch and its target, or the commit before HEAD; with words."""
     head, current_branch = repository.run("rev-parse", "HEAD", "--abbrev-ref", "HEAD").split()
-    for target_branch in _target_branches(repository):
+    target_branches = [*_target_branches(repository)]
+    for target_branch in target_branches:
         merge_base = repository.merge_base("HEAD", target_branch)
         if not merge_base:
             continue
@@ -187,8 +188,21 @@ def _where_branch_left(parents: Sequence[str], repository: Repository) -> tuple[
         is_on_target = current_branch in ("HEAD", target_branch, local_name)  # `HEAD` where no branch is checked out
         if merge_base == head and is_on_target:  # HEAD has no commit that the target lacks
             break
+        if _is_merged_into_fork(merge_base, parents, target_branches, repository):
+            break
         return merge_base, f"the merge base with {target_branch}"
     return (parents[0], "the commit before HEAD") if parents else (head, "the only commit")
+
+
+def _is_merged_into_fork(
+    merge_base: str, parents: Sequence[str], main_branches: Iterable[str], repository: Repository
+) -> bool:
+    """Whether HEAD merges a commit into the main branch of a fork, which upstream must not replace as the base."""
+    if len(parents) < 2 or not repository.is_revision(parents[0]):
+        return False
+    if repository.merge_base(parents[0], merge_base) == merge_base:  # the first side has the commit already
+        return False
+    return any(repository.merge_base(parents[0], branch) == parents[0] for branch in main_branches)
 
 
 def _target_branches(repository: Repository) -> Iterator[str]:
@@ -332,7 +346,7 @@ def changed_configuration(
 
 
 def accepted_in(path: str, revision: str) -> Sequence[Acceptance]:
-    """The entries of `accept` in a configuration of the work tree, as a revision has it."""
+    """The entries of `accept` that a configuration of the work tree has in a revision."""
     files = RevisionFiles(revision)
     try:
         return read_config(path, files).accept if files.is_file(path) else ()
