@@ -583,6 +583,22 @@ def test_a_sparse_checkout_changes_no_configuration(checkout: Path) -> None:
     assert entries(base="HEAD") == [("review/configuration-changed", "none")]
 
 
+def test_a_sparse_checkout_removes_no_definition(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(
+        checkout, {name.replace("schemas", f"{copy}/set"): data for name, data in things(OLD).items() for copy in "ab"}
+    )
+    git(checkout, "sparse-checkout", "set", "schemas", "a")
+    assert not (checkout / "b").exists()
+    write(checkout, things(OLD, SIZE))
+    monkeypatch.chdir(checkout / "a")
+    assert entries(base="HEAD") == [("compat/layout-changed", "wire")]
+    git(checkout, "rm", "-q", "-r", "a/set")
+    git(checkout, "rm", "-q", "-r", "--sparse", "--cached", "b/set")
+    removed = [("compat/message-removed", "support")] * 2
+    monkeypatch.chdir(checkout)
+    assert sorted(entries(base="HEAD")) == [("compat/layout-changed", "wire"), *removed]
+
+
 @pytest.mark.parametrize("target", ["real", "../outside"])
 @pytest.mark.parametrize("path", ["schemas", "schemas/ThingResponse.json", "schemas/."])
 def test_a_link_does_not_choose_what_is_compared(checkout: Path, target: str, path: str) -> None:

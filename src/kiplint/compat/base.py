@@ -24,7 +24,7 @@ from kiplint.sources.built_in import find_release, title
 from kiplint.sources.disk import show_path
 from kiplint.sources.repository import HERE, LINK, SUBMODULE, Repository, TreeEntry
 from kiplint.sources.schema_files import SourceError
-from kiplint.text.files import DISK, Disk, relative_path
+from kiplint.text.files import DISK, Disk
 from kiplint.text.words import join_words
 
 NAME_BASE: Final = "; name one with --base REV, or use --base none to check without comparing"
@@ -305,9 +305,14 @@ class RevisionFiles(Disk):
         entry = self._entries.get(path)
         if entry is None or os.path.lexists(path):
             return False
-        place = relative_path(path, self.top)
-        output = self._repository.run("ls-files", "-t", "--stage", "-z", "--", f":(top,literal){place}")
-        return output.startswith("S ") and entry.id in output.split(" ")  # `S`: the work tree skips it
+        return self._left_out.get(path) == entry.id
+
+    @cached_property
+    def _left_out(self) -> dict[str, str]:
+        """The ids of the files that a sparse checkout omits, by their absolute paths."""
+        output = self._repository.run("ls-files", "-t", "--stage", "--full-name", "-z", "--", ":(top)")
+        omitted = re.finditer(r"(?:^|\0)S \d+ (\w+) \d\t([^\0]+)", output)  # `S`: the work tree skips it
+        return {self.top + path.replace("/", os.sep): object_id for object_id, path in map(re.Match.groups, omitted)}
 
     def _is_inside(self, path: str) -> bool:
         """Whether a path is that of the work tree, or of something in it."""

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from kiplint.compat.acceptance import added_entries, added_suppressions
-from kiplint.compat.base import Base, accepted_in, path_in_revision, require_in_place
+from kiplint.compat.base import Base, RevisionFiles, accepted_in, path_in_revision, require_in_place
 from kiplint.compat.change import ChangeFinding, Kind
 from kiplint.compat.classify import changes_in_both
 from kiplint.compat.diff import Diff, compare, notes_of
@@ -153,6 +153,12 @@ def _compare_with(
     head_sources: dict[str, bytes] = {}
     diffs: list[Diff] = []
     notes = [*releases_note(releases, f"{revision}:")] if revision else []
+    files = RevisionFiles(revision)
+
+    def keeps(path: str) -> bool:
+        is_left_out = bool(revision) and files.is_left_out(os.path.abspath(path))
+        return not is_left_out and configurations.keeps(path)
+
     for name in names:
         try:
             head_tree = load_head(name, HERE, configurations.keeps)
@@ -169,7 +175,7 @@ def _compare_with(
         if base.release:
             path = relative_path(os.path.realpath(name), HERE.top or os.curdir)
             base_tree = counterpart_of(base_tree, head_tree, path)
-        base_tree = reported_sets(base_tree, configurations.keeps, head_tree.root)
+        base_tree = reported_sets(base_tree, keeps, head_tree.root)
         unparsable = filter(configurations.keeps, unparsable_files(base_tree))
         notes += [f"warning: {path} cannot be read, so it is not compared" for path in unparsable]
         trees.append((base_tree, head_tree))
