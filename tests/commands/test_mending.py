@@ -236,6 +236,15 @@ def test_what_cannot_be_changed_is_refused(here: Path, words: tuple[str, ...], s
     assert contents(here) == before
 
 
+def test_only_for_what_can_be_changed_a_command_is_named(tmp_path: Path) -> None:
+    make_repository(tmp_path, {"XData.json": SLIPS})
+    hint = "[*] 4 fixable with `kiplint check --fix`"
+    for name, expected in ((".", True), ("XData.json", True), ("HEAD:", False), ("-", False)):
+        result = kiplint("check", name, cwd=tmp_path, stdin=SLIPS)
+        assert (name, result.code, hint in result.out, "--fix" in result.out) == (name, 1, expected, expected)
+        assert "error[syntax/trailing-comma]: [*] " in result.out
+
+
 def test_a_read_only_file_is_refused_and_nothing_is_written(broker: Path) -> None:
     (broker / "clients" / "MetadataResponse.json").chmod(0o444)
     before = contents(broker)

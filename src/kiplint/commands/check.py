@@ -30,6 +30,7 @@ from kiplint.engine.config import Configurations, StrPath, toml
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.fixes.check import CheckOptions, check_sets
+from kiplint.fixes.write import require_files
 from kiplint.render.formats import Writer
 from kiplint.render.report import FindingsSummary, Report, at_least
 from kiplint.render.table import SEVERITY, Cell, table, width_of
@@ -190,6 +191,15 @@ class CheckResult(Report, frozen=True):
         """The command that applies the safe fixes, and the one that applies the others too."""
         base = f" --base {self.base}" if self.base else ""
         return f"`kiplint check{base} --fix`", f"`kiplint check{base} --fix --unsafe-fixes`"
+
+    @property
+    def fix_hints(self) -> dict[Literal["safe", "unsafe"], str]:
+        """What can be fixed with which command; nothing in a revision, an archive and standard input."""
+        try:
+            require_files(self.sets)
+        except UsageError:
+            return {}
+        return super().fix_hints
 
     @property
     def document(self) -> CheckDocument:
