@@ -165,9 +165,9 @@ def test_every_format_has_the_reason(place: Path) -> None:
 # What a review shows of it
 
 
-def reviewed() -> list[tuple[str, int, str]]:
+def reviewed(base: str | None = None) -> list[tuple[str, int, str]]:
     """The rules, lines and texts of the entries of a review about what the change suppresses."""
-    entries = [entry for entry in review().findings if entry.rule == "review/suppression-added"]
+    entries = [entry for entry in review(base=base).findings if entry.rule == "review/suppression-added"]
     return [(entry.path, entry.line, entry.message) for entry in entries]
 
 
@@ -234,6 +234,48 @@ def test_comments_that_the_base_has_are_not_listed(place: Path) -> None:
     git(place, "commit", "-q", "-a", "-m", "comment")
     write(place, {RESPONSE: thing("Response", ID, field("More", versions="1+", about="More."))})
     assert [entry for entry in review(base="HEAD").findings if entry.rule == "review/suppression-added"] == []
+
+
+ODD = [field(name, "no type", about="A mistake.") for name in ("One", "Two")]
+IGNORE = "// kiplint: ignore[fields/unknown-type] generated\n"
+
+
+def ignoring(data: bytes, *fields: dict[str, Any]) -> bytes:
+    """A definition with a comment above the name of each of some fields."""
+    text = data.decode()
+    for name in (f'"name": "{item["name"]}"' for item in fields):
+        text = text.replace(name, f"\n{IGNORE}{name}")
+    return text.encode()
+
+
+@pytest.mark.parametrize(
+    ("fields", "ignored", "lines"),
+    [
+        (ODD[:1], ODD[:1], 0),
+        ([ODD[0] | {"about": "A changed line."}], ODD[:1], 0),
+        (ODD, ODD, 1),  # a copy
+        (ODD, ODD[1:], 1),  # moved
+        (ODD[::-1], ODD, 1),
+    ],
+)
+def test_a_comment_is_new_at_another_line(
+    place: Path, fields: list[dict[str, Any]], ignored: list[dict[str, Any]], lines: int
+) -> None:
+    more = RESPONSE.replace("schemas", "more")
+    write(place, {path: ignoring(thing("Response", ODD[0]), ODD[0]) for path in (RESPONSE, more)})
+    git(place, "add", "-A")
+    git(place, "commit", "-q", "-m", "generated")
+    write(place, {RESPONSE: ignoring(thing("Response", *fields), *ignored)})
+    assert [path for path, _, _ in reviewed(base="HEAD")] == [RESPONSE] * lines
+
+
+def test_a_comment_of_another_set_is_new(place: Path) -> None:
+    more = RESPONSE.replace("schemas", "more")
+    write(place, {more: ignoring(thing("Response", ODD[0]), ODD[0])})
+    git(place, "add", "-A")
+    git(place, "commit", "-q", "-m", "generated")
+    write(place, {RESPONSE: (place / more).read_bytes()})
+    assert [path for path, _, _ in reviewed(base="HEAD")] == [RESPONSE]
 
 
 def test_a_merge_does_not_list_what_a_side_suppresses(place: Path) -> None:

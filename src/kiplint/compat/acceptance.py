@@ -28,7 +28,7 @@ from kiplint.model.load import ProblemElement
 from kiplint.sources.disk import show_path
 from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.decode import Problem
-from kiplint.text.lines import decode_text
+from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import printable
 from kiplint.text.tree import Locator
 from kiplint.text.words import plural
@@ -209,14 +209,20 @@ SUPPRESSION_ADDED: Final = Rule(
 
 
 def added_suppressions(
-    base_sources: Mapping[str, bytes], head: Tree, accepted: Iterable[ChangeFinding], configurations: Configurations
+    base: Tree,
+    head: Tree,
+    accepted: Iterable[ChangeFinding],
+    configurations: Configurations,
+    merged_sources: Mapping[str, bytes],
 ) -> Iterator[Finding]:
-    """A finding for each ignore comment that the definitions of the base lack, with what it hides."""
-    base_comments = _base_comments(base_sources)
+    """A finding for each ignore comment that the base and the other sides of a merge lack, with what it hides."""
     for directory, schemas in head.sets.items():
         data_by_file = {definition.file: definition.data for definition in schemas.definitions}
+        base_set = base.sets.get(directory)  # otherwise the set was moved
+        base_sources = {item.file: item.data for item in base_set.definitions} if base_set else base.sources
+        base_lines = _lines_by_comment({**base_sources, **merged_sources})
         added = {
-            file: [item for item in suppressions if _key(file, item) not in base_comments]
+            file: _added(file, suppressions, Lines(decode_text(data_by_file[file])), base_lines)
             for file, suppressions in _suppressions(data_by_file)
         }
         if not any(added.values()):
@@ -237,6 +243,50 @@ def added_suppressions(
                 text = f"the change ignores {selectors} here, which hides {effect}; the reason: {item.reason}"
                 location = Location(file, characters=(item.start, item.end))
                 yield located_finding(Violation(SUPPRESSION_ADDED, "info", text, location, None), locator)
+
+
+def _lines_by_comment(sources: Mapping[str, bytes]) -> dict[_Key, Counter[str]]:
+    """The lines that each ignore comment applies to; of files with the same name, the most of each line."""
+    lines_by_comment: defaultdict[_Key, Counter[str]] = defaultdict(Counter)
+    for file, suppressions in _suppressions(sources):
+        lines = Lines(decode_text(sources[file]))
+        counts: defaultdict[_Key, Counter[str]] = defaultdict(Counter)
+        for suppression in suppressions:
+            counts[_key(file, suppression)][_line(suppression, lines)] += 1
+        for key, count in counts.items():
+            lines_by_comment[key] |= count
+    return lines_by_comment
+
+
+def _line(suppression: Suppression, lines: Lines) -> str:
+    """The line that a comment applies to; empty for the whole file."""
+    return lines.line(suppression.target).strip(" \t,") if suppression.target else ""
+
+
+def _added(
+    file: str, suppressions: Sequence[Suppression], lines: Lines, base_lines: Mapping[_Key, Counter[str]]
+) -> list[Suppression]:
+    """The comments of a file that the base lacks: a copy for another line is new, one whose line changed is not."""
+    remaining = {key: Counter(base_lines.get(key)) for key in {_key(file, suppression) for suppression in suppressions}}
+    unmatched = []
+    for suppression in suppressions:
+        count, line = remaining[_key(file, suppression)], _line(suppression, lines)
+        if count[line] > 0:
+            count[line] -= 1
+        else:
+            unmatched.append(suppression)
+    head_lines = {lines.line(number).strip(" \t,") for number in range(1, len(lines.starts) + 1)}
+    changed = {
+        key: sum(number for line, number in count.items() if line not in head_lines) for key, count in remaining.items()
+    }
+    added = []
+    for suppression in unmatched:
+        key = _key(file, suppression)
+        if changed[key]:
+            changed[key] -= 1
+        else:
+            added.append(suppression)
+    return added
 
 
 def added_entries(

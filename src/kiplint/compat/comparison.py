@@ -74,8 +74,7 @@ class Comparison(NamedTuple):
     def suppressions(self) -> Iterator[Finding]:
         """What the change suppresses by comments, and by entries of `accept`: of a merge, what no side has."""
         for base_tree, head_tree in self.trees:
-            base_sources = {**base_tree.sources, **self.merged_sources}
-            yield from added_suppressions(base_sources, head_tree, self.accepted, self.configurations)
+            yield from added_suppressions(base_tree, head_tree, self.accepted, self.configurations, self.merged_sources)
         directories = [directory for _, head_tree in self.trees for directory in head_tree.directories]
         pairs = [(self.configurations.of(directory), self.heads.of(directory)) for directory in directories]
         for file, (base, head) in {head.file: (base, head) for base, head in pairs}.items():
