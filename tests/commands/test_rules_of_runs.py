@@ -90,6 +90,13 @@ def test_explain_says_how_to_turn_on_a_rule_that_is_off(tmp_path: Path) -> None:
     assert any(rule in line for line in concise("--isolated", "--select", f"default,{rule}", cwd=tmp_path))
 
 
+@pytest.mark.parametrize("text", ['ignore = ["gap"]', 'select = ["kip-1313"]', '[severity]\n"tags/gap" = "off"'])
+def test_explain_says_which_file_turns_a_rule_off(tmp_path: Path, text: str) -> None:
+    (tmp_path / "kiplint.toml").write_text(text)
+    last_line = kiplint("explain", "gap", cwd=tmp_path).out.splitlines()[-1]
+    assert last_line == "To turn it on: change select, ignore or [severity] in kiplint.toml"
+
+
 def rpc(folder: Path, name: str) -> None:
     for kind in ("request", "response"):
         text = definition(field("A", about="One."), name=f"{name}{kind.capitalize()}", type=kind, apiKey=900)

@@ -17,6 +17,7 @@ from kiplint.cli.process import CLEAN, use_color
 from kiplint.compat.base import all_rules
 from kiplint.compat.classify import run_example
 from kiplint.compat.examples import check_example, example_folder
+from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import full_selector, matches, several_match
@@ -24,6 +25,7 @@ from kiplint.render.changes import write_changes
 from kiplint.render.report import Report
 from kiplint.render.table import BOLD, DIM, WIDTH, paint, width_of
 from kiplint.render.text import write
+from kiplint.sources.disk import show_path
 from kiplint.text.show import printable
 
 EPILOG = """\b
@@ -77,11 +79,17 @@ def sections(rule: Rule, color: bool) -> list[str]:
         place_and_comment = f"{place}{comment}Or in kiplint.toml: accept = [{entry}]\n"
     else:
         place_and_comment = f"To ignore it in one place, add a comment above the line or at its end:\n{comment}"
-    switch = f'off: --ignore {rule.id}, or in kiplint.toml: ignore = ["{rule.id}"]'
-    if rule.severity == "off":
-        switch = f'on: --select default,{rule.id}, or in kiplint.toml: select = ["default", "{rule.id}"]'
-    parts.append(f"{place_and_comment}To turn it {switch}")
+    parts.append(f"{place_and_comment}{_switch(rule, configure())}")
     return parts
+
+
+def _switch(rule: Rule, configuration: Configuration) -> str:
+    """How to turn a rule off or, if it is off, on."""
+    if any(running_rule.id == rule.id for running_rule in configuration.rules().rules):
+        return f'To turn it off: --ignore {rule.id}, or in kiplint.toml: ignore = ["{rule.id}"]'
+    if rule.severity == "off":
+        return f'To turn it on: --select default,{rule.id}, or in kiplint.toml: select = ["default", "{rule.id}"]'
+    return f"To turn it on: change select, ignore or [severity] in {show_path(configuration.file or '')}"
 
 
 def _examples(rule: Rule, folder: Path, color: bool) -> Iterator[str]:
