@@ -176,7 +176,7 @@ GAP_SAID = "tag 1 of Size comes after a gap: no field of ThingRequest has tag 0;
 UNTOLD_SAID = "Size has no about text; describe the field in one sentence"
 BROKEN_SAID = (
     "ThingResponse 1, Size: Size was added to a released version; "
-    'run `kiplint migrate bump Thing`, then give Size "versions": "2+"'
+    'give Size "versions": "2+", then run `kiplint migrate bump Thing`'
 )
 TAG_SAID = "ThingRequest 0-1, Size: Size was added with tag 1; data without it reads as 0"
 FAULTS = [

@@ -89,7 +89,7 @@ CHANGE = {
     "pointer": "/fields/2/fields/2/versions",
     "source": "KIP-482, KIP-896 and the compatibility rules of Kafka's protocol guide",
     "fingerprint": "003e80ae4193815c429ae74bd4116944",
-    "help": 'run `kiplint migrate bump ListMoves`, then give BytesLeft "versions": "1+"',
+    "help": 'give BytesLeft "versions": "1+", then run `kiplint migrate bump ListMoves`',
     "fixable": False,
     "url": "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules/compat.md#compatlayout-changed",
 }
@@ -116,12 +116,12 @@ def test_markdown() -> None:
         "\n"
         f"- {CHANGE['message']} (wire)\n"
         "\n"
-        'To fix the first: run `kiplint migrate bump ListMoves`, then give BytesLeft "versions": "1+".\n'
+        'To fix the first: give BytesLeft "versions": "1+", then run `kiplint migrate bump ListMoves`.\n'
         "\n"
         "| severity | breaks | rule | place | what |\n"
         "| --- | --- | --- | --- | --- |\n"
-        f"| error | wire | compat/layout-changed | new/ListMovesResponse.json:18 | {CHANGE['message']}; run "
-        '\\`kiplint migrate bump ListMoves\\`, then give BytesLeft "versions": "1+" |\n'
+        f"| error | wire | compat/layout-changed | new/ListMovesResponse.json:18 | {CHANGE['message']}; give "
+        'BytesLeft "versions": "1+", then run \\`kiplint migrate bump ListMoves\\` |\n'
     )
     assert [line[:50] for line in proof.splitlines()] == [
         "- ListMovesResponse, compat/layout-changed: new wr",

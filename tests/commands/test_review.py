@@ -120,6 +120,17 @@ def test_two_sets_with_one_rpc_are_two_places_to_correct(checkout: Path, monkeyp
     ]
 
 
+def test_the_advice_about_a_new_field_leads_to_a_true_comment(checkout: Path) -> None:
+    commit(checkout, things())
+    write(checkout, things(SIZE))
+    (entry,) = review(base="HEAD").findings
+    assert entry.help == 'give Size "versions": "2+", then run `kiplint migrate bump Thing`'
+    write(checkout, things(SIZE | {"versions": "2+"}))
+    assert kiplint("migrate", "bump", "Thing", cwd=checkout).code == 0
+    assert "// Version 2 adds Size.\n" in (checkout / "schemas/ThingResponse.json").read_text()
+    assert review(base="HEAD").status == "ok"
+
+
 def test_a_moved_file_is_moved(checkout: Path) -> None:
     git(checkout, "mv", "schemas", "messages")
     assert entries() == []

@@ -337,7 +337,7 @@ def sasl(request: str, answer: str = "0-1") -> dict[str, bytes]:
         (
             definition(A),
             definition(A, B),
-            'run `kiplint migrate bump X`, then give B "versions": "6+" and "ignorable": true',
+            'give B "versions": "6+" and "ignorable": true, then run `kiplint migrate bump X`',
         ),
     ],
 )

@@ -408,6 +408,11 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return f'set "validVersions": "{message.valid | VersionRange.of(self.next_version, self.next_version)}", then '
 
     @cached_property
+    def later_bump(self) -> str:
+        """The end of a help text, such as `, then run ...`: the new version's comment names what begins in it."""
+        return f", then {self.bump.removesuffix(', then ')}" if self.bump else ""
+
+    @cached_property
     def base_field(self) -> Field | None:
         """The field in the base; None where it is new."""
         return self.fields[0]
