@@ -290,7 +290,7 @@ def test_a_version_that_a_release_has_and_the_base_lacks(tmp_path: Path, monkeyp
     [
         ("0-3", "0-1", "remove B"),
         ("2-3", "0-1", "remove B"),
-        ("0-2", "0-2", 'run `kiplint migrate bump X`, then give B "versions": "3+" and "ignorable": true'),
+        ("0-2", "0-2", 'give B "versions": "3+" and "ignorable": true, then run `kiplint migrate bump X`'),
         ("0-1", "0-2", 'give B "versions": "2+" and "ignorable": true'),
     ],
 )
