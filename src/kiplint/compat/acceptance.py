@@ -260,32 +260,33 @@ def _lines_by_comment(sources: Mapping[str, bytes]) -> dict[_Key, Counter[str]]:
 
 def _line(suppression: Suppression, lines: Lines) -> str:
     """The line that a comment applies to; empty for the whole file."""
-    return lines.line(suppression.target).strip(" \t,") if suppression.target else ""
+    return _content(lines.line(suppression.target)) if suppression.target else ""
+
+
+def _content(line: str) -> str:
+    """A line without its indentation and the comma that only separates it from the next."""
+    return line.strip(" \t,")
 
 
 def _added(
     file: str, suppressions: Sequence[Suppression], lines: Lines, base_lines: Mapping[_Key, Counter[str]]
 ) -> list[Suppression]:
     """The comments of a file that the base lacks: a copy for another line is new, one whose line changed is not."""
-    remaining = {key: Counter(base_lines.get(key)) for key in {_key(file, suppression) for suppression in suppressions}}
-    unmatched = []
+    head_lines = {_content(lines.line(number)) for number in range(1, len(lines.starts) + 1)}
+    suppressions_by_key: defaultdict[_Key, list[Suppression]] = defaultdict(list)
     for suppression in suppressions:
-        count, line = remaining[_key(file, suppression)], _line(suppression, lines)
-        if count[line] > 0:
-            count[line] -= 1
-        else:
-            unmatched.append(suppression)
-    head_lines = {lines.line(number).strip(" \t,") for number in range(1, len(lines.starts) + 1)}
-    changed = {
-        key: sum(number for line, number in count.items() if line not in head_lines) for key, count in remaining.items()
-    }
+        suppressions_by_key[_key(file, suppression)].append(suppression)
     added = []
-    for suppression in unmatched:
-        key = _key(file, suppression)
-        if changed[key]:
-            changed[key] -= 1
-        else:
-            added.append(suppression)
+    for key, same_comments in suppressions_by_key.items():
+        remaining, others = Counter(base_lines.get(key)), []
+        for suppression in same_comments:
+            line = _line(suppression, lines)
+            if remaining[line]:
+                remaining[line] -= 1
+            else:
+                others.append(suppression)
+        changed_count = sum(count for line, count in remaining.items() if line not in head_lines)
+        added += others[changed_count:]
     return added
 
 
