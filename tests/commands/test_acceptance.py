@@ -95,6 +95,8 @@ def test_a_comment_of_the_base_accepts_nothing(place: Path) -> None:
     assert (status, changes, accepted) == ("findings", ["type-changed"], [])
     assert text.startswith("the base has this comment too, so it does not accept this change; ")
     assert compare(thing("Request", ID, SIZE, comment=f"{LAYOUT}] nobody sends it"))[3] == []
+    spaced = thing("Request", ID, SIZE, comment=f"{LAYOUT}] nobody sends it").replace(b'"int64"', b' "int64"')
+    assert compare(spaced) == ("ok", [], [], [text])
 
 
 def test_check_leaves_comments_about_changes_alone(place: Path) -> None:

@@ -89,7 +89,11 @@ def accept_changes(
         else:
             open_changes.append((change, finding))
     used_comments = {comment for place in used_places for comment in comments_by_place[place]}
-    useless_comments = [comment for comment in comments if comment.is_in_base is (comment in used_comments)]
+    useless_comments = [
+        comment
+        for comment in comments
+        if comment.is_in_base is (comment in used_comments) or comment.is_on_changed_line
+    ]
     return AcceptedChanges(
         open=open_changes,
         accepted=accepted_changes,
@@ -121,6 +125,8 @@ class _Comment(NamedTuple):
     rule_ids: frozenset[str]
     is_in_base: bool
     """Whether the file of the base with the same name has the same comment."""
+    is_on_changed_line: bool
+    """Whether the base has the comment for other lines only."""
     is_about_changes: bool
     """Whether all its rules are about changes; otherwise it may be there for a finding of `check`."""
 
@@ -128,10 +134,10 @@ class _Comment(NamedTuple):
         """The finding that the comment accepts nothing, unless it may be there for something else."""
         if not self.is_about_changes:
             return
-        names = ", ".join(self.suppression.selectors)
-        detail = f"no change here violates {printable(names)}; remove the comment"
+        names = printable(", ".join(self.suppression.selectors))
+        detail = f"no change here violates {names}; remove the comment"
         if self.is_in_base:
-            detail = f"the base has this comment too, so it does not accept this change; give a new reason for {names}"
+            detail = "the base has this comment too, so it does not accept this change; remove it, or give a new reason"
         problem = Problem("unused-ignore", detail, "", self.suppression.start, self.suppression.end)
         for violation in self.rules.violations("problem", [ProblemElement(problem, self.file)]):
             if violation.severity != "off":
@@ -142,27 +148,24 @@ def _comments(
     base_sources: Mapping[str, bytes], head_sources: Mapping[str, bytes], configurations: Configurations
 ) -> Iterator[_Comment]:
     """The comments of the head that name rules about changes."""
-    base_comments = _base_comments(base_sources)
+    base_lines = _lines_by_comment(base_sources)
     for file, suppressions in _suppressions(head_sources):
+        lines = Lines(decode_text(head_sources[file]))
         rules = configurations.rules_of(os.path.dirname(file))
         change_rule_ids = frozenset(rule.id for rule in rules.all_rules if rule.each == "change")
         for suppression in suppressions:
             ids = _rule_ids(suppression, rules)
             if ids & change_rule_ids:
-                is_in_base = _key(file, suppression) in base_comments
-                yield _Comment(file, suppression, rules, ids, is_in_base, ids <= change_rule_ids)
+                lines_in_base = base_lines.get(_key(file, suppression))
+                is_on_changed_line = lines_in_base is not None and _line(suppression, lines) not in lines_in_base
+                yield _Comment(
+                    file, suppression, rules, ids, lines_in_base is not None, is_on_changed_line, ids <= change_rule_ids
+                )
 
 
 def _rule_ids(suppression: Suppression, rules: RuleSet) -> frozenset[str]:
     """The ids of all rules that a comment names."""
     return frozenset[str]().union(*rule_ids_by_selector(suppression.selectors, rules.all_rules).values())
-
-
-def _base_comments(base_sources: Mapping[str, bytes]) -> set[_Key]:
-    """What identifies the ignore comments of the base."""
-    return {
-        _key(file, suppression) for file, suppressions in _suppressions(base_sources) for suppression in suppressions
-    }
 
 
 def _key(file: str, suppression: Suppression) -> _Key:
