@@ -378,13 +378,14 @@ def _mistakes_of_order(field: Field, requirement: FieldRequirement) -> Iterator[
     """The mistake of a field that must be the first, or right after another, of the untagged ones in its versions."""
     if not requirement.first and not requirement.after:
         return
-    previous_name = ""
-    for other in field.owner.fields[: field.owner.fields.index(field)]:
-        if other.present & field.present and not other.tagged:
-            previous_name = other.name
+    fields = [
+        other for other in field.owner.fields if other is field or (not other.tagged and other.present & field.present)
+    ]
+    position = fields.index(field)
+    previous_name = fields[position - 1].name if position else ""
     if requirement.first and previous_name:
         yield "name", f"must be the first field, but comes after {previous_name}"
         return
-    after_is_missing = requirement.after not in field.owner.by_name  # which is reported by itself
-    if requirement.after not in ("", previous_name) and not after_is_missing:
+    # One that is missing, tagged or in other versions is reported by itself.
+    if requirement.after != previous_name and requirement.after in [other.name for other in fields]:
         yield "name", f"must come right after {requirement.after}"
