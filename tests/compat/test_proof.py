@@ -126,3 +126,7 @@ def test_a_header_ends_where_the_body_begins_so_nothing_of_it_is_dropped() -> No
         old, new = message(field("A"), **kind), message(field("A"), field("B"), **kind)
         version = 1
         assert [proof.outcome for proof in proofs_of(old, new, version) if proof.writer == "new"] == [outcome]
+    (text,) = [sentence(proof) for proof in proofs_of(old, new, version) if proof.writer == "old"]
+    assert (
+        text == "old writes version 1 as 00000000; new fails at byte 4: the header ends here, so it reads the body as b"
+    )

@@ -226,6 +226,7 @@ def _proofs_of_writer(writer: Codec, reader: Codec, writing_side: Side) -> list[
     return [proof for proof in proofs.values() if proof]
 
 
+TRUNCATED: Final = "codec/truncated"
 TRAILING: Final = "codec/trailing-bytes"
 """Readers of RPCs and of coordinators' records ignore bytes after the end; those of the metadata log reject them."""
 
@@ -246,13 +247,18 @@ def _proof(
         if problem.severity == "warning" or (problem.rule == TRAILING and not refuses_trailing_bytes):
             continue
         spans = [span for span in written.spans if span.offset <= problem.offset < span.offset + span.length]
+        text = problem.message
+        if reader.message.is_rpc:
+            text += ", and closes the connection"
+        elif reader.message.type == "header" and problem.rule == TRUNCATED:
+            text = f"the header ends here, so it reads the body as {problem.field}"
         return make_proof(
             outcome="refused",
             offset=problem.offset,
             field=spans[0].path if spans else path,
             wrote=spans[0].value if spans else None,
             read_as=problem.field or "",
-            read=f"{problem.message}, and closes the connection" if reader.message.is_rpc else problem.message,
+            read=text,
             rule=problem.rule,
         )
     difference = _first_difference(writer, reader, written, read)
