@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
@@ -212,15 +213,17 @@ class _Rollout:
         self.unreadable = {name: error for file in unreadable for name, error in self._reading_errors(file)}
         self.errors: defaultdict[Message, list[Violation]] = defaultdict(list)
         self.notes: dict[Message, str] = {}
-        twins: defaultdict[tuple[str, int | None], list[Message]] = defaultdict(list)
-        for message in head.messages:
-            twins[_key(message)].append(message)
+        self.duplicate_keys: dict[tuple[str, int | None], Violation] = {}
         for violation in self._violations():
-            if is_about_headers(violation):
-                for message in filter(None, _messages_of(violation, twins)):
+            if not is_about_headers(violation):
+                if violation.rule.id == API_VERSIONS_HEADER:
+                    self.notes[violation.element.message] = violation.message
+                continue
+            for message in filter(None, _messages_of(violation)):
+                if violation.rule.id == DUPLICATE_KEY:
+                    self.duplicate_keys.setdefault(_key(message), violation)
+                else:
                     self.errors[message].append(violation)
-            elif violation.rule.id == API_VERSIONS_HEADER:
-                self.notes[violation.element.message] = violation.message
 
     def _reading_errors(self, file: Definition) -> Iterator[tuple[str, Violation]]:
         """The first error of a definition that cannot be read, by each name that its message may have."""
@@ -293,20 +296,23 @@ class _Rollout:
         An RPC without any header map is not wrong for that: it still has to get its version with the header.
         """
         names = (rpc.name + suffix for suffix in ("Request", "Response"))
-        errors = [error for message in messages for error in self.errors[message]]
+        errors = [self.duplicate_keys[key] for key in map(_key, messages) if key in self.duplicate_keys]
+        errors += [error for message in messages for error in self.errors[message]]
         if not any(message.declares_headers for message in messages):
             errors = [error for error in errors if error.rule.id != HEADER_MISSING]
         unreadable = [self.unreadable[name] for name in names if name in self.unreadable]
         return sorted([*unreadable, *errors], key=_rank)
 
-    def _header_errors(self) -> Iterator[Violation]:
-        """The errors of the messages RequestHeader and ResponseHeader, which concern every RPC that uses them."""
+    @cached_property
+    def _header_error(self) -> Violation | None:
+        """The first error of the messages RequestHeader and ResponseHeader, which concerns every RPC that uses them."""
         for name in ("RequestHeader", "ResponseHeader"):
             if name in self.unreadable:
-                yield self.unreadable[name]
-            for message in self.head.messages:
-                if message.name == name:
-                    yield from sorted(self.errors[message], key=_rank)
+                return self.unreadable[name]
+            errors = [error for message in self.head.messages if message.name == name for error in self.errors[message]]
+            if errors:
+                return min(errors, key=_rank)
+        return None
 
     def _adoption(self, row: RolloutRow, rpc: Rpc, request: Message) -> RolloutRow:
         """The row of an RPC without errors: whether its latest version, or a new one's first, has the header."""
@@ -328,8 +334,8 @@ class _Rollout:
             bump = f"bump it to {max(highest_in_base, latest) + 1} with header {self.header}"
             key = "headerVersions" if request.declares_headers else "validVersions"
             return missing(f"the latest version of {rpc.name} ({latest}) uses header {header}; {bump}", key)
-        for error in self._header_errors():
-            return _wrong(row, error, f"it uses header {header}, but ")
+        if self._header_error:
+            return _wrong(row, self._header_error, f"it uses header {header}, but ")
         if header >= HEADER_WITH_ID and not self.head.request_header:
             return missing(f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}")
         if not offered_versions or header_of(request, offered_versions.highest) < self.header:
@@ -390,18 +396,10 @@ def _rpcs(schemas: SchemaSet) -> list[tuple[Rpc, list[Message]]]:
     return entries
 
 
-def _messages_of(violation: Violation, twins: dict[tuple[str, int | None], list[Message]]) -> Iterable[Message | None]:
-    """The messages that a violation concerns: both of an RPC, and all of an API key that several have.
-
-    Of an API key only the first violation counts, whose messages are removed from the `twins`, which are by key.
-    """
+def _messages_of(violation: Violation) -> Iterable[Message | None]:
+    """The messages that a violation concerns: both of an RPC."""
     element = violation.element
-    if isinstance(element, Rpc):
-        return element.request, element.response
-    message = message_of(element)
-    if message and violation.rule.id == DUPLICATE_KEY:
-        return twins.pop(_key(message), ())
-    return (message,)
+    return (element.request, element.response) if isinstance(element, Rpc) else (message_of(element),)
 
 
 def _rank(violation: Violation) -> int:
