@@ -400,17 +400,21 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def bump(self) -> str:
         """The beginning of a help text, up to `, then `: how to add `next_version`; empty if it exists."""
-        message = self.message
-        if self.next_version in message.valid:
-            return ""
-        if message.is_rpc:
-            return f"run `kiplint migrate bump {message.base_name}`, then "
-        return f'set "validVersions": "{message.valid | VersionRange.of(self.next_version, self.next_version)}", then '
+        return f"{self._way_to_bump}, then " if self._way_to_bump else ""
 
     @cached_property
     def later_bump(self) -> str:
         """The end of a help text, such as `, then run ...`: the new version's comment names what begins in it."""
-        return f", then {self.bump.removesuffix(', then ')}" if self.bump else ""
+        return f", then {self._way_to_bump}" if self._way_to_bump else ""
+
+    @cached_property
+    def _way_to_bump(self) -> str:
+        message = self.message
+        if self.next_version in message.valid:
+            return ""
+        if message.is_rpc:
+            return f"run `kiplint migrate bump {message.base_name}`"
+        return f'set "validVersions": "{message.valid | VersionRange.of(self.next_version, self.next_version)}"'
 
     @cached_property
     def base_field(self) -> Field | None:
