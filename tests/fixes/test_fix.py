@@ -16,6 +16,7 @@ from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.run import check_set
 from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.regressions import tree_of, worse_findings
+from kiplint.limits import ALL_PROBLEMS
 from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.edit import Edit
 from render.findings import finding as make_finding
@@ -25,7 +26,7 @@ RULES = make_ruleset(Config(select=["all"]), load_rules(Config(), ""))
 
 
 def findings_in(files: Mapping[str, bytes]) -> list[Finding]:
-    return check_set([SchemaFile(*item) for item in files.items()], RULES, fixer=make_fix).findings
+    return check_set([SchemaFile(*item) for item in files.items()], RULES, fixer=make_fix, most=ALL_PROBLEMS).findings
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +173,15 @@ def test_refused_fixes_cost_no_more_with_more_problems_than_are_reported(count: 
     files = {"XRequest.json": definition(*fields), "YRequest.json": definition(*fields, name="YRequest", apiKey=8)}
     assert not fix_set(files, check, unsafe=True).after
     assert calls <= 20
+
+
+def test_what_a_readable_file_shows_is_not_worse() -> None:
+    """JSON5 of this length is not read before its quotes are fixed; its unknown property is no reason to keep them."""
+    fields = [field(f"F{number}", colour="red", about="It is one of many.") for number in range(700)]
+    text = definition(*fields).replace(b'"', b"'")
+    assert {finding.rule for finding in findings_in({"XRequest.json": text})} == {"syntax/json5-only"}
+    after = fix_set({"XRequest.json": text}, findings_in).after["XRequest.json"]
+    assert after == text.replace(b"'", b'"')
 
 
 def test_a_finding_about_the_set_may_move_to_a_file_that_did_not_change() -> None:

@@ -9,7 +9,8 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from kiplint.model.shape import MOST_PROBLEMS, _validator, repair
+from kiplint.limits import DEFINITION_PROBLEMS
+from kiplint.model.shape import _validator, repair
 from kiplint.model.spec import ENTITY_TYPES, MessageType
 from tools import document, field
 
@@ -161,7 +162,7 @@ def test_unknown_enum_values(message: object, pointer: str, detail: str) -> None
 def test_problems_are_bounded() -> None:
     spec, result = repair(document(*[field(f"A{n}", ignorable="yes") for n in range(1000)]))
     assert spec is None
-    assert len(result) == MOST_PROBLEMS
+    assert len(result) == DEFINITION_PROBLEMS
 
 
 def test_no_more_is_looked_at_than_is_reported() -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError, internal_error
-from kiplint.limits import Limit
+from kiplint.limits import REPORTED_PROBLEMS, Limit, ProblemLimits
 from kiplint.model.definition import Definition
 from kiplint.model.layout import exceeded_limit
 from kiplint.model.load import load as load_definition
@@ -95,7 +95,11 @@ class Tree(NamedTuple):
         return max(self.sets.values(), key=count_rpcs, default=SchemaSet())
 
 
-def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, bytes]]]]) -> Tree:
+def make_tree(
+    name: str,
+    directories: Iterable[tuple[str, Iterable[tuple[str, bytes]]]],
+    most: ProblemLimits = REPORTED_PROBLEMS,
+) -> Tree:
     """The tree of directories: each is a path relative to the tree's root, and its files as pairs of path and bytes."""
     sets: dict[str, SchemaSet] = {}
     sources: dict[str, bytes] = {}
@@ -104,7 +108,7 @@ def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, by
         definitions: list[Definition] = []
         for path, data in files:
             sources[path] = data
-            definitions.append(load_definition(path, data))
+            definitions.append(load_definition(path, data, most))
         unparsable += (definition for definition in definitions if not definition.is_readable)
         sets[directory] = SchemaSet(definitions, directory)
     return Tree(name, sets, sources, tuple(unparsable))

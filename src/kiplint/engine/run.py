@@ -12,6 +12,7 @@ from msgspec.structs import asdict, replace
 from kiplint.engine.finding import Finding, Fix, Severity, Span, Violation, fingerprint, location_of
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.suppression import apply_ignores
+from kiplint.limits import REPORTED_PROBLEMS, ProblemLimits
 from kiplint.model.definition import Definition
 from kiplint.model.load import MESSAGE_PROBLEMS, ProblemElement, load
 from kiplint.model.schemas import Rpc, SchemaSet
@@ -44,6 +45,7 @@ def check_set(
     single_file: bool = False,
     fixer: FixFunction | None = None,
     base: SchemaSet | None = None,
+    most: ProblemLimits = REPORTED_PROBLEMS,
 ) -> Result:
     """Check the files of one schema set against all rules.
 
@@ -53,7 +55,7 @@ def check_set(
     definitions: list[Definition] = []
     reported_paths: set[str] = set()
     for file in files:
-        definitions.append(load(file.path, file.data))
+        definitions.append(load(file.path, file.data, most))
         if file.is_reported:
             reported_paths.add(file.path)
     if not reported_paths:

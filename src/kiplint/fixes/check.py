@@ -30,6 +30,7 @@ from kiplint.fixes.fix import FixedSet, Fixes, fix_set
 from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.regressions import CheckedFiles, Files
 from kiplint.fixes.write import require_files
+from kiplint.limits import ALL_PROBLEMS, REPORTED_PROBLEMS, ProblemLimits
 from kiplint.sources.built_in import find_release
 from kiplint.sources.open import open_sets
 from kiplint.sources.repository import open_repository, work_tree_of
@@ -195,7 +196,13 @@ def _baseline(run: _Run) -> BaselineFile | None:
     return None
 
 
-def _check(run: _Run, base: BaseState | None, schemas: SchemaFiles, rules: RuleSet | None = None) -> Result:
+def _check(
+    run: _Run,
+    base: BaseState | None,
+    schemas: SchemaFiles,
+    rules: RuleSet | None = None,
+    most: ProblemLimits = REPORTED_PROBLEMS,
+) -> Result:
     """The result of one set, by its own rules unless others are given.
 
     The findings have fixes, with `strict` only those that edit no unchanged file.
@@ -207,6 +214,7 @@ def _check(run: _Run, base: BaseState | None, schemas: SchemaFiles, rules: RuleS
         single_file=schemas.single_file,
         fixer=make_fix,
         base=base.at(schemas.directory) if base else None,
+        most=most,
     )
     if run.strict and base:
         edited_paths = {edit.path for finding in result.findings if finding.fix for edit in finding.fix.edits}
@@ -258,8 +266,9 @@ def _check_files(
     Findings that the baseline or the base has, which `in_baseline` and `base` count, have no fix.
     """
     changed_schemas = _with_data(schemas, files)
-    result = _check(run, base, changed_schemas)
-    other_result = _check(run, None, changed_schemas, run.configurations.of(schemas.directory).other_rules)
+    result = _check(run, base, changed_schemas, most=ALL_PROBLEMS)
+    other_rules = run.configurations.of(schemas.directory).other_rules
+    other_result = _check(run, None, changed_schemas, other_rules, ALL_PROBLEMS)
     return CheckedFiles(files, _with_fixes_of_new(result, in_baseline, base), other_result.findings)
 
 

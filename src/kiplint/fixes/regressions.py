@@ -17,6 +17,7 @@ from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.ruleset import RuleSet
+from kiplint.limits import ALL_PROBLEMS
 from kiplint.model.schemas import SchemaSet
 
 Files = Mapping[str, bytes]
@@ -43,7 +44,7 @@ class CheckedFiles(msgspec.Struct, frozen=True, dict=True):
 
 def tree_of(files: Files) -> Tree:
     """The definitions of the files of one set."""
-    return make_tree("", [("", files.items())])
+    return make_tree("", [("", files.items())], ALL_PROBLEMS)
 
 
 SAFE_BREAKS: Final = ("none",)
@@ -80,12 +81,19 @@ class Regression(NamedTuple):
 
 
 def regressions(before: CheckedFiles, after: CheckedFiles, limits: Limits) -> Iterator[Regression]:
-    """The regressions of changed files: what they break in released versions, as in `diff`, and new findings."""
+    """The regressions of changed files: what they break in released versions, as in `diff`, and new findings.
+
+    What a file has that becomes readable is not new.
+    """
     yield from breaks_between(before.tree, after.tree, limits.allowed_breaks, limits.releases)
+    unreadable_before, unreadable_after = (
+        {definition.file for definition in state.tree.unparsable} for state in (before, after)
+    )
+    readable_now = unreadable_before - unreadable_after
     changed_paths = {path for path in after.files if before.files.get(path) != after.files[path]}
     previous_findings = (*before.findings, *before.other_findings)
     for regression in worse_findings(previous_findings, (*after.findings, *after.other_findings), changed_paths):
-        if regression.severity in limits.severities:
+        if regression.severity in limits.severities and regression.path not in readable_now:
             yield regression
 
 

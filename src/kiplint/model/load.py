@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from kiplint.limits import SUGGESTIONS, UNFOLDED_LEVELS
+from kiplint.limits import REPORTED_PROBLEMS, SUGGESTIONS, UNFOLDED_LEVELS, ProblemLimits
 from kiplint.model.definition import UNREADABLE, Definition
 from kiplint.model.fields import Field, Struct
 from kiplint.model.layout import exceeded_limit
@@ -105,25 +105,26 @@ MESSAGE_PROBLEMS: Final = {
 """The functions that look for problems of a message, and the kinds of these."""
 
 
-def load(file: str, data: bytes) -> Definition:
+def load(file: str, data: bytes, most: ProblemLimits = REPORTED_PROBLEMS) -> Definition:
     """Read the bytes of one definition file, whose path is `file`; never raises, whatever the bytes."""
     spec = decode(data, DECODER)
     if spec is not None:
         return Definition(file, data, spec)
-    spec, problems = _repair(data)
+    spec, problems = _repair(data, most)
     return Definition(file, data, spec, problems)
 
 
 @lru_cache(64)  # in a history of 400 commits, three such files take a quarter of the time of all comparisons
-def _repair(data: bytes) -> tuple[MessageSpec, tuple[Problem, ...]]:
+def _repair(data: bytes, most: ProblemLimits) -> tuple[MessageSpec, tuple[Problem, ...]]:
     """The JSON that an invalid definition still yields, or UNREADABLE, and the problems of its text and shape."""
     diagnosis = diagnose(data)
+    text_problems = diagnosis.problems[: most.problems]
     if diagnosis.value is MISSING:
-        return UNREADABLE, diagnosis.problems
+        return UNREADABLE, text_problems
     with suppress(msgspec.ValidationError):  # only the text is wrong
-        return msgspec.convert(diagnosis.value, MessageSpec), diagnosis.problems
+        return msgspec.convert(diagnosis.value, MessageSpec), text_problems
 
     from kiplint.model.shape import repair  # jsonschema takes 50 ms to import
 
-    spec, problems = repair(diagnosis.value)
-    return spec or UNREADABLE, (*diagnosis.problems, *problems)
+    spec, problems = repair(diagnosis.value, most)
+    return spec or UNREADABLE, (*text_problems, *problems)

@@ -18,13 +18,12 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from kiplint.limits import SUGGESTIONS
+from kiplint.limits import FIXED_PROBLEMS, REPORTED_PROBLEMS, ProblemLimits
 from kiplint.model.spec import ENTITY_TYPES, MessageSpec, MessageType, escape, reading_schema
 from kiplint.text.decode import Problem
 from kiplint.text.show import printable
 from kiplint.text.words import nearest
 
-MOST_PROBLEMS = 100
 MOST_ROUNDS = 4
 """How often a document is validated and repaired at most."""
 _STAND_INS: dict[str, Any] = {"name": "Unnamed", "type": "string", "versions": "0+"}
@@ -50,7 +49,7 @@ def _errors_of_type(
 _Validator = extend(Draft202012Validator, {"anyOf": _errors_of_type}, type_checker=_integers_only)  # type: ignore[no-untyped-call]
 
 
-def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
+def repair(value: object, most: ProblemLimits = REPORTED_PROBLEMS) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
     """The message that can be made of a JSON value, or None, and the problems of the value's shape.
 
     A repaired value may show errors that its mistake hid, so the document is validated again.
@@ -60,13 +59,13 @@ def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
     document: Any = copy.deepcopy(value)
     problems: dict[tuple[str, str], Problem] = {}
     for _ in range(MOST_ROUNDS):
-        # There may be 100,000 errors. Sorted by path, an error of an object comes before those inside it.
-        first_errors = islice(_validator().iter_errors(document), 10 * MOST_PROBLEMS)
-        errors = sorted(first_errors, key=lambda error: [str(token) for token in error.absolute_path])[:MOST_PROBLEMS]
+        # There may be a million errors. Sorted by path, an error of an object comes before those inside it.
+        first_errors = islice(_validator().iter_errors(document), min(10 * most.problems, FIXED_PROBLEMS))
+        errors = sorted(first_errors, key=lambda error: [str(token) for token in error.absolute_path])[: most.problems]
         if not errors:
             break
-        are_repaired = [_Repair(document, error, problems).run() for error in errors]
-        if not all(are_repaired) or len(problems) >= MOST_PROBLEMS:
+        are_repaired = [_Repair(document, error, problems, most).run() for error in errors]
+        if not all(are_repaired) or len(problems) >= most.problems:
             return None, _without_misspelt(problems.values())
         document = _without_refused_values(document)
     try:
@@ -112,10 +111,13 @@ class _Repair:
     about, and `parent` the object or list that contains it.
     """
 
-    def __init__(self, document: Any, error: ValidationError, problems: dict[tuple[str, str], Problem]) -> None:
+    def __init__(
+        self, document: Any, error: ValidationError, problems: dict[tuple[str, str], Problem], most: ProblemLimits
+    ) -> None:
         self.violated_keyword = error.validator
         self.schema: Any = error.schema
         self.problems = problems
+        self.most = most
         self.path = list(error.absolute_path)
         self.parent: Any = None
         self.value: Any = document
@@ -143,7 +145,7 @@ class _Repair:
         """Note each property that the object should not have, and delete it; True, as the rest is readable."""
         properties = sorted(self.schema["properties"])
         for name in [name for name in self.value if name not in properties]:
-            if len(self.problems) < MOST_PROBLEMS:
+            if len(self.problems) < self.most.problems:
                 intended = self._nearest(name, properties)
                 hint = f"; did you mean {intended}?" if intended else ""
                 detail = f"{_quote(name)} is not a property here{hint}"
@@ -214,7 +216,7 @@ class _Repair:
 
     def _nearest(self, word: str, names: Iterable[str]) -> str:
         """The name that was probably intended, for the first problems only: the search for similar names is slow."""
-        name = nearest(word, names) if len(self.problems) < SUGGESTIONS else ""
+        name = nearest(word, names) if len(self.problems) < self.most.suggestions else ""
         return name if name != word else ""  # the word itself, with blanks around it
 
 

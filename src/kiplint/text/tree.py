@@ -16,13 +16,13 @@ from typing import Final, Literal, NamedTuple, NoReturn
 
 import msgspec
 
-from kiplint.limits import DEFINITION_LEVELS, DEFINITION_PROBLEMS
+from kiplint.limits import DEFINITION_LEVELS, FIXED_PROBLEMS
 from kiplint.text.decode import NOT_JSON, Problem
 from kiplint.text.lines import BOM, Lines
 from kiplint.text.show import quoted
 
-MAX_POINTER_KEY: Final = 256
-"""Longest key, in characters, that a problem's pointer spells out; the pointer stops above a longer one."""
+MAX_POINTER: Final = 1_000
+"""The length, in characters, at which a problem's pointer stops, and is one of an element around the problem."""
 
 
 class Node(msgspec.Struct, eq=False):
@@ -49,7 +49,7 @@ def read_tree(text: str) -> tuple[Node, tuple[Problem, ...]]:
     """The first value of a text, which is `missing` when there is none, and the problems of its syntax in text order.
 
     Problems have a pointer, character offsets and one of the kinds trailing-comma, json5-only, invalid-json,
-    trailing-content, duplicate-key, too-deep and block-comment. There are at most `DEFINITION_PROBLEMS`.
+    trailing-content, duplicate-key, too-deep and block-comment. There are at most `FIXED_PROBLEMS`.
     """
     scanner = _Scanner(text)
     root = scanner.read()
@@ -103,7 +103,7 @@ class Locator:
         """The pointer with the names of elements for their indexes: `/fields/0/tag` is `/fields[Topics]/tag`.
 
         An index whose element has no name stays, and so does whatever points to nothing. Fingerprints use it, because
-        it does not change when elements move. Names are cut at `MAX_POINTER_KEY` characters.
+        it does not change when elements move. It is cut at `MAX_POINTER` characters.
         """
         parts = [f"/{token}" for token in pointer.split("/")[1:]]
         for index, (parent, node) in enumerate(pairwise(self.nodes_to(pointer))):
@@ -112,8 +112,8 @@ class Locator:
                 continue
             value = _string_value(self.text[name.start : name.end])
             if value:
-                parts[index] = f"[{value[:MAX_POINTER_KEY]}]"
-        return "".join(parts)
+                parts[index] = f"[{value[:MAX_POINTER]}]"
+        return "".join(parts)[:MAX_POINTER]
 
     def nodes_to(self, pointer: str) -> list[Node]:
         """The values from the root to what a pointer points to, as far as they exist: at least the root."""
@@ -417,24 +417,22 @@ class _Scanner:
         self, kind: str, detail: str, start: int, end: int, child: Node | None = None, *, harmless: bool = False
     ) -> None:
         """Record a problem from `start` to `end`, which is in `child` of the innermost object, by default its last."""
-        if len(self.problems) < DEFINITION_PROBLEMS:
+        if len(self.problems) < FIXED_PROBLEMS:
             self.problems.append(Problem(kind, detail, self._pointer(child), start, end, harmless=harmless))
 
     def _pointer(self, child: Node | None) -> str:
         """The JSON pointer of a child of the innermost open object or array, by default of its last child."""
-        tokens: list[str] = []
+        pointer = ""
         for node in self._open:
             if not node.children:
                 break
             is_innermost = node is self._open[-1]
             item = child if child and is_innermost else node.children[-1]
-            if item.key is None:
-                tokens.append(str(len(node.children) - 1))
-            elif len(item.key) > MAX_POINTER_KEY:
+            token = str(len(node.children) - 1) if item.key is None else item.key
+            if len(pointer) + len(token) > MAX_POINTER:
                 break
-            else:
-                tokens.append(item.key.replace("~", "~0").replace("/", "~1"))
-        return "".join(f"/{token}" for token in tokens)
+            pointer += "/" + token.replace("~", "~0").replace("/", "~1")
+        return pointer
 
 
 def _ends(node: Node, token: Token) -> bool:
