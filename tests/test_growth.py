@@ -59,6 +59,17 @@ def rpcs(n: int, start: int = 0) -> Files:
     }
 
 
+def staggered(n: int, kind: str = "int32") -> Files:
+    """A request with n fields, each of which begins in a version of its own."""
+    return request(*(field(f"F{at}", kind, f"{at}+") for at in range(n)), validVersions=f"0-{n}")
+
+
+def headers_in_turn(n: int, first: int = 0) -> Files:
+    """A request whose n versions have the headers 2 and 3 in turn, or 3 and 2."""
+    headers = {str(at): str(2 + (at + first) % 2) for at in range(n)}
+    return request(field(), validVersions=f"0-{n}", flexibleVersions="0+", headerVersions=headers)
+
+
 def changed(make: Callable[[int], Files]) -> Callable[[int], tuple[Files, Files]]:
     """A set of one plain request, and what a function makes in its place."""
     return lambda n: (request(field("Plain")), make(n))
@@ -82,11 +93,14 @@ COMPARED: Mapping[str, Callable[[int], tuple[Files, Files]]] = {
     "tags": changed(
         lambda n: request(*(field(f"T{at}", "string", "3+", taggedVersions="3+", tag=at) for at in range(n)))
     ),
-    "a-version-for-each-field": changed(
-        lambda n: request(*(field(f"F{at}", versions=f"{at}+") for at in range(n)), validVersions=f"0-{n}")
-    ),
     "header-versions": changed(
         lambda n: request(field(), validVersions=f"0-{n}", headerVersions={str(at): "2" for at in range(n)})
+    ),
+    "headers-in-turn": lambda n: (headers_in_turn(n), headers_in_turn(n, 1)),
+    "a-version-for-each-retyped-field": lambda n: (staggered(n, "int32"), staggered(n, "int64")),
+    "fields-retyped": lambda n: (
+        request(*(field(f"F{at}") for at in range(n))),
+        request(*(field(f"F{at}", "int64") for at in range(n))),
     ),
     "copies": lambda n: (
         request(field()),
@@ -207,17 +221,13 @@ def test_diff_and_rollout_grow_with_their_input(name: str, tmp_path: Path) -> No
         )
         return steps_of(lambda: (kiplint.diff(old, new, isolated=True), kiplint.rollout(old, new)))
 
-    assert_linear(steps)
+    assert_linear(steps, 75)
 
 
 @pytest.mark.parametrize("name", CHANGED)
 def test_commands_grow_with_the_change(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Above the limit of lines of a layout, which is lowered here, and without proofs, which have a limit of their own.
-
-    The steps of either would hide the growth of the rest.
-    """
+    """Without proofs, which have a limit of their own: their steps would hide the growth of the rest."""
     monkeypatch.setattr("kiplint.compat.classify.MOST_PROVEN", 0)
-    monkeypatch.setattr("kiplint.compat.change.MOST_SHOWN", 50)
 
     def actions(n: int) -> list[Callable[[], object]]:
         base, head = CHANGED[name](n)
@@ -259,6 +269,29 @@ def test_fixes_grow_with_their_number(is_released: bool, tmp_path: Path) -> None
         return count
 
     assert_linear(steps, 300)
+
+
+MISTAKES: Mapping[str, tuple[int, Callable[[int], bytes]]] = {
+    "single-quotes": (25, lambda n: json.dumps(document(*[field()] * n)).replace('"', "'").encode()),
+    "values-of-another-type": (120, lambda n: definition(*(field(f"F{at}", ignorable="true") for at in range(n)))),
+    "misspelt-properties": (40, lambda n: definition(*(field(f"F{at}", **{f"abou{at}": ""}) for at in range(n)))),
+}
+"""Mistakes with a fix; twice their number in the first column is above the limit of those that a check reports."""
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_fixes_of_more_problems_than_a_check_reports(name: str, tmp_path: Path) -> None:
+    """They are made at once: a pass for each hundred would take the square of their number."""
+    size, make = MISTAKES[name]
+
+    def steps(n: int) -> int:
+        folder = write(tmp_path / str(n), {"XRequest.json": make(n)})
+        count = steps_of(lambda: kiplint.check(folder, fix=True, unsafe_fixes=True, isolated=True))
+        rules = {finding.rule for finding in kiplint.check(folder, isolated=True).findings}
+        assert rules.isdisjoint({"syntax/json5-only", "shape/coerced-value", "shape/unknown-property"})
+        return count
+
+    assert_linear(steps, size)
 
 
 def test_a_finding_with_a_fix_costs_little(tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ FIXED_PROBLEMS = Limit(100_000, "problems in the text", "a definition that is fi
 SUGGESTIONS = Limit(20, "suggestions", "a definition", beyond="the others are omitted")
 DEFINITION_GLOBS = Limit(1_000, "ignored selectors with wildcards", "a definition", "name the rules", beyond=FINDING)
 UNFOLDED_FIELDS = Limit(100_000, "fields, with structs expanded", "layouts that are compared", beyond=FINDING)
+LAYOUTS = Limit(64, "versions with a layout of their own", "layouts that are compared", beyond=FINDING)
 UNFOLDED_LEVELS = Limit(64, "levels of structs", "layouts that are compared", beyond=FINDING)
 ARCHIVE_ENTRIES = Limit(100_000, "entries", "an archive", "unpack it, and name the directory of the definitions")
 ARCHIVE_BYTES = Limit(256 << 20, "bytes, unpacked", "an archive", ARCHIVE_ENTRIES.remedy)

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from kiplint.compat.change import ChangeFinding
+from kiplint.compat.classify import changes_in_both
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
-from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS, Limit
+from kiplint.limits import LAYOUTS, UNFOLDED_FIELDS, UNFOLDED_LEVELS, Limit
 from tools import changes_between, definition, document, field, rules_of
 
 Files = Mapping[str, bytes]
@@ -510,6 +511,12 @@ def test_a_header_moved_on_a_released_version_is_one_finding() -> None:
     assert (change.rule, change.message) == ("compat/header-changed", used)
 
 
+def test_what_both_sides_of_a_merge_changed_in_separate_versions() -> None:
+    both = changes(definition(A), definition({**A, "versions": "1-4"}))
+    assert [change.versions for change in both] == ["0, 5"]
+    assert changes_in_both(both, both) == both
+
+
 # Hostile definitions
 
 
@@ -548,7 +555,7 @@ def tower(count: int, kind: str) -> bytes:
     ("make", "small", "count", "too_large", "limit"),
     [
         (unfolding, 6, 1, 40, UNFOLDED_FIELDS),
-        (staggered, 40, 40, 600, UNFOLDED_FIELDS),
+        (staggered, LAYOUTS, LAYOUTS, LAYOUTS + 1, LAYOUTS),
         (chain, UNFOLDED_LEVELS, 1, UNFOLDED_LEVELS + 1, UNFOLDED_LEVELS),
         (chain, UNFOLDED_LEVELS, 1, 2_000, UNFOLDED_LEVELS),
         (tower, 20, 1, 4_000, UNFOLDED_FIELDS),

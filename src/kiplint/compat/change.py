@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -105,7 +105,7 @@ def _container_layout(change: Change, side: int) -> dict[str, str]:
     """The layout of the message or struct that the field is in, as in `{"layout": "Topics array of string"}`."""
     version, message = change.versions.lowest, change.messages[side]
     is_flexible = message is not None and version in message.flexible
-    return {"layout": shown_layout(cached_layout(change.containers[side], version, is_flexible), change.fields[side])}
+    return {"layout": _shown_near(change.fields[side], change.containers[side], version, is_flexible=is_flexible)}
 
 
 def _tag_layout(change: Change, side: int) -> dict[str, str]:
@@ -113,7 +113,7 @@ def _tag_layout(change: Change, side: int) -> dict[str, str]:
     field = change.fields[side]
     if field is None:
         return {}
-    return {"layout": shown_layout(cached_layout(field.owner, change.versions.lowest, flexible=True), field)}
+    return {"layout": _shown_near(field, field.owner, change.versions.lowest, is_flexible=True)}
 
 
 def _message_layout(change: Change, side: int, *, empty_tags: bool = False) -> dict[str, str]:
@@ -559,6 +559,8 @@ register("change", Change, dict.fromkeys(kind.rule for kind in Kind))
 
 MOST_SHOWN: Final = 200
 """The most lines of a layout that is shown whole, one for each field and tag section. Kafka's largest has half."""
+OMITTED: Final = "..."
+"""Represents what is not shown of a layout."""
 
 
 def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = False) -> str:
@@ -570,12 +572,24 @@ def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = 
     own_count = len(body.slots) + len(body.tags or ())
     if own_count > MOST_SHOWN or len(list(islice(lines(body), MOST_SHOWN + 1))) > MOST_SHOWN:
         near_slot = body.slots_by_field.get(near) if near else None
-        return f"..., {_description(near_slot)}, ..." if near_slot else "..."
+        return f"{OMITTED}, {_description(near_slot)}, {OMITTED}" if near_slot else OMITTED
     parts = [_description(slot) for slot in body.slots]
     if body.tags or (empty_tags and body.tags is not None):
         tags = [f"{slot.field.tag}: {_description(slot)}" for slot in body.tags]
         parts.append(f"tags {{{', '.join(tags)}}}")
     return ", ".join(parts)
+
+
+@lru_cache(maxsize=4)  # for many changes in a row of one version
+def _shown_whole(container: Container, version: int, *, is_flexible: bool) -> str:
+    """The layout of a message or struct in one version, as `shown_layout` shows it without a field."""
+    return shown_layout(cached_layout(container, version, is_flexible))
+
+
+def _shown_near(field: Field | None, container: Container, version: int, *, is_flexible: bool) -> str:
+    """The layout of the message or struct of a field in one version, as `shown_layout` shows it."""
+    text = _shown_whole(container, version, is_flexible=is_flexible)
+    return shown_layout(cached_layout(container, version, is_flexible), field) if text == OMITTED else text
 
 
 def _description(slot: Slot) -> str:

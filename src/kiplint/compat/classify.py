@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from kiplint.codec.codec import UnusableLayout
 from kiplint.compat.change import Change, ChangeFinding, Kind
 from kiplint.compat.compare import compare_trees, not_compared
-from kiplint.compat.proof import Proof, proofs_of
+from kiplint.compat.proof import MOST_VERSIONS_TRIED, Proof, proofs_of
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.rule import Breaks, Rule
 from kiplint.engine.ruleset import RuleSet
@@ -33,8 +33,8 @@ GRAVE = ("wire", "storage")
 MOST_PROVEN = 8_000
 """How many fields may be unfolded to look for proofs about one message, over all its changes; the first ones count."""
 
-MOST_VERSIONS: Final = 4
-"""In how many intervals of versions a proof is searched for."""
+MOST_INTERVALS: Final = 4
+"""In how many intervals of versions a proof of a change is searched for."""
 
 WITHOUT_BYTES: Final = (
     Kind.API_KEY_REUSED,
@@ -66,6 +66,7 @@ def classify(
     head_locator = cache(lambda file: Locator(decode_text(head_sources.get(file, b""))))
     reported_changes = (change for change in changes if change.policy in ("rule", "info"))
     unfolded_fields: Counter[int] = Counter()  # by the id of a message: the fields unfolded for its proofs
+    tried_versions: defaultdict[int, set[int]] = defaultdict(set)  # by the id of a message: those searched for proofs
     failures: dict[int, Change] = {}  # by the id of a message
     findings = []
 
@@ -82,7 +83,7 @@ def classify(
                 unfolded_fields[id(change.message)] += max(sizes)
             if is_proven and unfolded_fields[id(change.message)] <= MOST_PROVEN:
                 try:
-                    finding = replace(finding, proof=_prove(change))
+                    finding = replace(finding, proof=_prove(change, tried_versions[id(change.message)]))
                 except Exception as error:
                     failures[id(change.message)] = not_compared(change.messages, error)
             findings.append((change, finding))
@@ -107,14 +108,14 @@ def changes_in_both(changes: Sequence[ChangeFinding], others: Iterable[ChangeFin
     other_versions: defaultdict[tuple[str, str, str], VersionRange] = defaultdict(lambda: NONE)
     for change in others:
         other_fingerprints.add(change.fingerprint)
-        other_versions[_broken_layout(change)] |= VersionRange.parse(change.versions or "none")
+        other_versions[_broken_layout(change)] |= VersionRange.of_text(change.versions)
     common_changes = [change for change in changes if change.fingerprint in other_fingerprints]
     common_layouts = {*map(_broken_layout, common_changes)}
 
     def is_mixed(change: ChangeFinding) -> bool:
         layout = _broken_layout(change)
         is_new = change.breaks in GRAVE and layout not in common_layouts
-        return is_new and bool(VersionRange.parse(change.versions or "none") & other_versions[layout])
+        return is_new and bool(VersionRange.of_text(change.versions) & other_versions[layout])
 
     return [change for change in changes if change.fingerprint in other_fingerprints or is_mixed(change)]
 
@@ -140,8 +141,8 @@ def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:
     return f"{number} {'change' if number == '1' else 'changes'} {words}"
 
 
-def _prove(change: Change) -> tuple[Proof, ...]:
-    """A proof for each direction that has one.
+def _prove(change: Change, tried_versions: set[int]) -> tuple[Proof, ...]:
+    """A proof for each direction that has one. The versions that are searched are added to the `tried_versions`.
 
     There is none for a change that does not affect the bytes of a version that both sides have, nor for messages that
     have no layout.
@@ -156,8 +157,11 @@ def _prove(change: Change) -> tuple[Proof, ...]:
             # A record type that moved: it was the version of the base's key, and the head's has versions of its own.
             return proofs_of(base, head, versions.lowest, change.field, head_version=head.valid.lowest)
         # The bounds of intervals stand for them: what breaks one version mostly breaks its neighbours in the same way.
-        bounds = [bound for interval in versions.intervals[:MOST_VERSIONS] for bound in interval]
+        bounds = [bound for interval in versions.intervals[:MOST_INTERVALS] for bound in interval]
         for version in dict.fromkeys(bounds):
+            if len(tried_versions | {version}) > MOST_VERSIONS_TRIED:
+                continue
+            tried_versions.add(version)
             proofs = proofs_of(base, head, version, change.field)
             if any(proof.outcome != "dropped" for proof in proofs):
                 return proofs

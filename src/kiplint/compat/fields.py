@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from kiplint.codec.values import primitive_default
 from kiplint.compat.change import Both, Change, FieldPair, Kind
 from kiplint.compat.tree import TooLargeError
-from kiplint.limits import UNFOLDED_FIELDS
+from kiplint.limits import LAYOUTS, UNFOLDED_FIELDS
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot_tokens, tokens, unfolded_size
@@ -46,17 +46,17 @@ def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) 
     if not (base.is_rpc and head.is_rpc and (derived or base.declares_headers or head.declares_headers)):
         return
     ranges = [entry.versions for message in both for entry in message.header_ranges]
-    changed_versions: dict[int, VersionRange] = {}  # by header of the head
-    base_headers: defaultdict[int, list[str]] = defaultdict(list)  # by header of the head, each once
+    changed_versions: defaultdict[int, list[VersionRange]] = defaultdict(list)  # by header of the head
+    base_headers: defaultdict[int, dict[str, None]] = defaultdict(dict)  # by header of the head
     version_0 = VersionRange.of(0, 0)  # ControlledShutdownRequest derives another header for it
     for versions in uniform_parts([base.flexible, head.flexible, version_0, *ranges], common):
         base_header, head_header = header_of(base, versions.lowest), header_of(head, versions.lowest)
         if base_header == head_header or min(base_header, head_header) < 0:  # -1: a declared map without the version
             continue
-        changed_versions[head_header] = changed_versions.get(head_header, NONE) | versions
-        if str(base_header) not in base_headers[head_header]:
-            base_headers[head_header].append(str(base_header))
-    for head_header, versions in changed_versions.items():
+        changed_versions[head_header].append(versions)
+        base_headers[head_header][str(base_header)] = None
+    for head_header, ranges_of_header in changed_versions.items():
+        versions = VersionRange.union(ranges_of_header)
         yield Change(
             Kind.HEADER_CHANGED, both, versions, was=", ".join(base_headers[head_header]), now=str(head_header)
         )
@@ -152,13 +152,15 @@ def _fields_by_signature(
 def _field_changes(both: Both, containers: Iterable[ContainerPair], common: VersionRange) -> Iterator[Change]:
     """The changes of the fields of a message and of all structs inside, in versions that both have.
 
-    Raises TooLargeError if the layouts of all these containers together have too many fields.
+    Raises TooLargeError for too many layouts, or if those of all these containers together have too many fields.
     """
     intervals_by_pair: list[tuple[ContainerPair, list[VersionRange]]] = []
     remaining_fields: int = 2 * UNFOLDED_FIELDS  # of both sides
     for pair in containers:
         ranges = {*_ranges_below(pair.base), *_ranges_below(pair.head)}
         intervals = list(uniform_parts(ranges, pair.base_versions & pair.head_versions & common))
+        if len(intervals) > LAYOUTS:
+            raise TooLargeError(both.head.file, LAYOUTS)
         for container in (pair.base, pair.head):
             size, _ = unfolded_size(container, max(remaining_fields, 0))
             remaining_fields -= len(intervals) * size
@@ -171,14 +173,13 @@ def _field_changes(both: Both, containers: Iterable[ContainerPair], common: Vers
 
 def _container_changes(both: Both, pair: ContainerPair, intervals: Sequence[VersionRange]) -> Iterator[Change]:
     """The changes of the fields of one message or struct, by intervals of versions with the same layouts."""
-    versions_by_change: dict[Change, VersionRange] = {}
-    versions = NONE
+    intervals_by_change: defaultdict[Change, list[VersionRange]] = defaultdict(list)
     for interval in intervals:
-        versions |= interval
         for change in _differences(ComparedVersion(both, pair, interval.lowest)):
-            versions_by_change[change] = versions_by_change.get(change, NONE) | interval
-    for change, changed_versions in versions_by_change.items():
-        yield replace(change, versions=changed_versions)
+            intervals_by_change[change].append(interval)
+    for change, changed_intervals in intervals_by_change.items():
+        yield replace(change, versions=VersionRange.union(changed_intervals))
+    versions = VersionRange.union(intervals)
     for base_field, head_field in pair.fields:
         if base_field and head_field and (common := versions & base_field.versions & head_field.versions):
             yield from _attribute_changes(both, base_field, head_field, common)

@@ -8,9 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import reduce
 from itertools import groupby
-from operator import or_
 from typing import Final, NamedTuple
 
 from kiplint.compat.change import ChangeFinding
@@ -216,7 +214,7 @@ def _new_versions(changes: Sequence[ChangeFinding]) -> tuple[list[ChangeGroup], 
             remarks[remark.versions.lowest].append(remark)
         ranges = [VersionRange.of_text(host.versions) for host in hosts]
         bounds = [*ranges, *map(_unstable, hosts), *(remark.versions for own in remarks.values() for remark in own)]
-        for versions in uniform_parts(bounds, reduce(or_, ranges)):
+        for versions in uniform_parts(bounds, VersionRange.union(ranges)):
             own_hosts = [host for host, new_versions in zip(hosts, ranges, strict=True) if versions <= new_versions]
             own_remarks = remarks[versions.lowest]  # no version after the lowest begins a remark: it would begin a part
             types = _types(own_hosts)

@@ -167,8 +167,10 @@ def _field_names(body: Layout | None, path: list[str]) -> set[str]:
     return {key_of(slot) for slot in body.all_slots} if body else set()
 
 
-MOST_TRIED: Final = 400
-"""The maximum number of examples that are tried for one direction."""
+MOST_TRIED: Final = 64
+"""The maximum number of examples that are tried for one direction; three messages of Kafka have more."""
+MOST_VERSIONS_TRIED: Final = 8
+"""In how many versions of a message proofs are searched for, over all its changes."""
 MOST_FIELDS_TRIED: Final = 60_000
 """How many fields all examples together may have, which bounds the time for a message of thousands of fields."""
 
@@ -204,7 +206,7 @@ def _rank(proof: Proof, name: str) -> tuple[bool, bool, bool, bool, bool, int]:
     )
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=MOST_VERSIONS_TRIED)
 def _all_proofs(base: Message, head: Message, version: int, head_version: int) -> tuple[list[Proof], list[Proof]]:
     """The proofs of the base's examples that the head misreads or rejects, and those of the reverse.
 
