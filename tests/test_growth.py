@@ -5,6 +5,7 @@ Steps are lines that run and calls of functions, those of C as well, so a test d
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 import kiplint
+from kiplint.versions import VersionRange
 from sources.support import make_repository
 from tools import definition, document, field
 from tools import kiplint as kiplint_command
@@ -186,6 +188,10 @@ def steps_of(action: Callable[[], object]) -> int:
         nonlocal count
         count += event == "c_call"
 
+    # What ran before does not count: ranges in caches, and the callbacks that hypothesis has for collections.
+    VersionRange.of.cache_clear()
+    VersionRange.parse.cache_clear()
+    gc.disable()
     sys.settrace(note_line)
     sys.setprofile(note_call)
     try:
@@ -193,6 +199,7 @@ def steps_of(action: Callable[[], object]) -> int:
     finally:
         sys.settrace(None)
         sys.setprofile(None)
+        gc.enable()
     return count
 
 
