@@ -233,8 +233,9 @@ def test_diff_and_rollout_grow_with_their_input(name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", CHANGED)
 def test_commands_grow_with_the_change(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without proofs, which have a limit of their own: their steps would hide the growth of the rest."""
+    """Without proofs, and above the limit of lines of a layout that is shown: the steps of either would hide the rest."""
     monkeypatch.setattr("kiplint.compat.classify.MOST_PROVEN", 0)
+    monkeypatch.setattr("kiplint.compat.change.MOST_SHOWN", 50)
 
     def actions(n: int) -> list[Callable[[], object]]:
         base, head = CHANGED[name](n)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compat.test_diff_properties import JSON, documents, tree_of
-from kiplint.compat.change import shown_layout
+from kiplint.compat.change import _shown_near, shown_layout
 from kiplint.model.layout import describe, layout, layout_intervals, lines, tokens, width
 from kiplint.model.message import Message
 from kiplint.versions import NONE
@@ -213,7 +213,6 @@ def test_something_changes_from_one_interval_to_the_next(content: JSON) -> None:
 def test_of_a_large_layout_one_field_is_shown() -> None:
     many = [field(f"F{n}") for n in range(1_000)]
     request = message(*many, struct("Deep", "Part", *many), field("T", tag=0, taggedVersions="3+"))
-    body = layout(request, FLEXIBLE)
-    texts = [shown_layout(body, request.by_name[name]) for name in ("F500", "Deep", "T")]
+    texts = [_shown_near(request.by_name[name], request, FLEXIBLE, is_flexible=True) for name in ("F500", "Deep", "T")]
     assert texts == ["..., F500 int32, ...", "..., Deep (...), ...", "..., T int32, ..."]
-    assert shown_layout(body) == "..."
+    assert shown_layout(layout(request, FLEXIBLE)) == "..."

@@ -563,16 +563,15 @@ OMITTED: Final = "..."
 """Represents what is not shown of a layout."""
 
 
-def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = False) -> str:
+def shown_layout(body: Layout, *, empty_tags: bool = False) -> str:
     """A layout in one line: `ErrorCode int16, Topics array of (Name compact string), tags {0: Rack string}`.
 
-    A tag section without tags is omitted, unless `empty_tags` is set: then that of the outermost struct is shown. Of
-    a layout with more than `MOST_SHOWN` lines only the field `near` is shown.
+    A tag section without tags is omitted, unless `empty_tags` is set: then that of the outermost struct is shown. A
+    layout with more than `MOST_SHOWN` lines is `OMITTED`.
     """
     own_count = len(body.slots) + len(body.tags or ())
     if own_count > MOST_SHOWN or len(list(islice(lines(body), MOST_SHOWN + 1))) > MOST_SHOWN:
-        near_slot = body.slots_by_field.get(near) if near else None
-        return f"{OMITTED}, {_description(near_slot)}, {OMITTED}" if near_slot else OMITTED
+        return OMITTED
     parts = [_description(slot) for slot in body.slots]
     if body.tags or (empty_tags and body.tags is not None):
         tags = [f"{slot.field.tag}: {_description(slot)}" for slot in body.tags]
@@ -582,14 +581,17 @@ def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = 
 
 @lru_cache(maxsize=4)  # for many changes in a row of one version
 def _shown_whole(container: Container, version: int, *, is_flexible: bool) -> str:
-    """The layout of a message or struct in one version, as `shown_layout` shows it without a field."""
+    """The layout of a message or struct in one version, as `shown_layout` shows it."""
     return shown_layout(cached_layout(container, version, is_flexible))
 
 
 def _shown_near(field: Field | None, container: Container, version: int, *, is_flexible: bool) -> str:
-    """The layout of the message or struct of a field in one version, as `shown_layout` shows it."""
+    """The layout of the message or struct of a field in one version; of a long one only the field."""
     text = _shown_whole(container, version, is_flexible=is_flexible)
-    return shown_layout(cached_layout(container, version, is_flexible), field) if text == OMITTED else text
+    if text != OMITTED or field is None:
+        return text
+    slot_of_field = cached_layout(container, version, is_flexible).slots_by_field.get(field)
+    return f"{OMITTED}, {_description(slot_of_field)}, {OMITTED}" if slot_of_field else OMITTED
 
 
 def _description(slot: Slot) -> str:

@@ -11,7 +11,7 @@ from kiplint.compat.change import Both, Change, Kind, MessagePair, Status
 from kiplint.compat.fields import ContainerPair, container_pairs, version_changes
 from kiplint.compat.new_versions import comment_change, later_changes
 from kiplint.compat.released import Releases, VersionStatuses
-from kiplint.compat.tree import Tree, failure_reason, file_name, pair_sets, require_limits
+from kiplint.compat.tree import Tree, failure_reason, file_name, pair_sets, require_comparable, require_limits
 from kiplint.model.fields import Field
 from kiplint.model.layout import layout, tokens
 from kiplint.model.message import Message
@@ -194,7 +194,7 @@ def _message_changes(base: Message, head: Message, releases: Releases | None, ba
     if base.data and base.data == head.data and base.unstable_version == head.unstable_version:
         return
     both = Both(base, head)
-    require_limits(*both)
+    require_comparable(*both)
     statuses = VersionStatuses.of(base, head, releases)
     if _has_moved_record_type(base, head):
         yield from _moved_record_type(both, statuses.best(base.valid))
@@ -369,7 +369,7 @@ def _older_tags(
     reported_fields: set[str] = set()
     for name in sorted({message.name for message in (head, base) if message}):
         for older_message in older_messages.get((name, head.type), ()):
-            require_limits(older_message, head)
+            require_comparable(older_message, head)
             both = Both(older_message, head)
             statuses = VersionStatuses.of(older_message, head, None)
             for change in _reused_tags(both, container_pairs(both), statuses, ids_with_kept_tag):

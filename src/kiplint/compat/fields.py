@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from kiplint.codec.values import primitive_default
 from kiplint.compat.change import Both, Change, FieldPair, Kind
 from kiplint.compat.tree import TooLargeError
-from kiplint.limits import LAYOUTS, UNFOLDED_FIELDS
+from kiplint.limits import UNFOLDED_FIELDS
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot_tokens, tokens, unfolded_size
@@ -152,15 +152,13 @@ def _fields_by_signature(
 def _field_changes(both: Both, containers: Iterable[ContainerPair], common: VersionRange) -> Iterator[Change]:
     """The changes of the fields of a message and of all structs inside, in versions that both have.
 
-    Raises TooLargeError for too many layouts, or if those of all these containers together have too many fields.
+    Raises TooLargeError if the layouts of all these containers together have too many fields.
     """
     intervals_by_pair: list[tuple[ContainerPair, list[VersionRange]]] = []
     remaining_fields: int = 2 * UNFOLDED_FIELDS  # of both sides
     for pair in containers:
         ranges = {*_ranges_below(pair.base), *_ranges_below(pair.head)}
         intervals = list(uniform_parts(ranges, pair.base_versions & pair.head_versions & common))
-        if len(intervals) > LAYOUTS:
-            raise TooLargeError(both.head.file, LAYOUTS)
         for container in (pair.base, pair.head):
             size, _ = unfolded_size(container, max(remaining_fields, 0))
             remaining_fields -= len(intervals) * size

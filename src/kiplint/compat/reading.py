@@ -7,7 +7,7 @@ from typing import Final
 
 from kiplint.compat.change import Both, Change, Kind
 from kiplint.compat.fields import container_pairs, version_changes
-from kiplint.compat.tree import require_limits
+from kiplint.compat.tree import require_comparable
 from kiplint.model.message import Message
 from kiplint.versions import NONE, VersionRange
 
@@ -29,7 +29,7 @@ def misread_versions(writer: Message, reader: Message, versions: VersionRange) -
     """
     if not versions or (writer.data and writer.data == reader.data):  # only a message that comes from a file has data
         return NONE
-    require_limits(writer, reader)
+    require_comparable(writer, reader)
     both = Both(writer, reader)
     changes = list(version_changes(both, container_pairs(both), versions))
     misread = NONE

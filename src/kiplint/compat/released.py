@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from kiplint.compat.change import STATUSES, Status
 from kiplint.compat.fields import default_value
-from kiplint.compat.tree import Tree, load, load_base, load_release, make_tree, require_limits
+from kiplint.compat.tree import Tree, load, load_base, load_release, make_tree, require_comparable
 from kiplint.engine.config import Configuration, StrPath
 from kiplint.engine.errors import UsageError
 from kiplint.model.definition import Definition
@@ -174,7 +174,7 @@ def _groups_of_release(base: Message | None, head: Message, holder: VersionGroup
         yield VersionGroup("released", base, holder.versions & head.valid)
         return
     messages = [message for message in (base, head, released) if message]
-    require_limits(*messages)
+    require_comparable(*messages)
     ranges = [versions for message in messages for versions in (message.valid, *wire_ranges(message))]
     for versions in uniform_parts(ranges, holder.versions & head.valid):
         other_forms = _form(head, versions.lowest), _form(released, versions.lowest)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from kiplint.engine.config import StrPath
 from kiplint.engine.errors import UsageError, internal_error
-from kiplint.limits import REPORTED_PROBLEMS, Limit, ProblemLimits
+from kiplint.limits import LAYOUTS, REPORTED_PROBLEMS, Limit, ProblemLimits
 from kiplint.model.definition import Definition
-from kiplint.model.layout import exceeded_limit
+from kiplint.model.layout import exceeded_limit, layout_count
 from kiplint.model.load import load as load_definition
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
@@ -38,6 +38,14 @@ def require_limits(*messages: Message) -> None:
     for message in messages:
         if limit := exceeded_limit(message):
             raise TooLargeError(message.file, limit)
+
+
+def require_comparable(*messages: Message) -> None:
+    """Raise TooLargeError for a message whose layouts are too large, too deep or too many to be compared."""
+    require_limits(*messages)
+    for message in messages:
+        if message.valid.highest >= LAYOUTS and layout_count(message) > LAYOUTS:
+            raise TooLargeError(message.file, LAYOUTS)
 
 
 def failure_reason(error: Exception) -> str:

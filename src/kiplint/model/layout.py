@@ -154,8 +154,12 @@ def exceeded_limit(message: Message) -> Limit | None:
     most_layouts = max(message.valid.highest + 1, 1)
     if field_count * most_layouts <= UNFOLDED_FIELDS:
         return None  # without the time that it takes to count the different layouts
-    layout_count = max(len(list(uniform_parts(_layout_ranges(message), message.valid))), 1)
-    return UNFOLDED_FIELDS if field_count * layout_count > UNFOLDED_FIELDS else None
+    return UNFOLDED_FIELDS if field_count * max(layout_count(message), 1) > UNFOLDED_FIELDS else None
+
+
+def layout_count(message: Message) -> int:
+    """How many ranges of valid versions may have a layout of their own."""
+    return len(list(uniform_parts(_layout_ranges(message), message.valid)))
 
 
 Tokens = tuple[Any, ...]
