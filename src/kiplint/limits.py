@@ -42,7 +42,7 @@ FINDING = "a finding"
 DEFINITION_BYTES = Limit(1 << 20, "bytes", "a definition", "no real definition is this long", beyond=FINDING)
 DEFINITION_LEVELS = Limit(64, "levels of nesting", "a definition", "structs need not be nested", beyond=FINDING)
 DEFINITION_PROBLEMS = Limit(100, "problems in the text", "a definition", beyond="the others are not reported")
-FIXED_PROBLEMS = Limit(100_000, "problems in the text", "a definition that is fixed", beyond="fix it again")
+FIXED_PROBLEMS = Limit(100_000, "problems in the text", "a definition that is fixed", beyond="fixed in a later pass")
 SUGGESTIONS = Limit(20, "suggestions", "a definition", beyond="the others are omitted")
 DEFINITION_GLOBS = Limit(1_000, "ignored selectors with wildcards", "a definition", "name the rules", beyond=FINDING)
 UNFOLDED_FIELDS = Limit(100_000, "fields, with structs expanded", "layouts that are compared", beyond=FINDING)
@@ -64,7 +64,7 @@ LIMITS = tuple(limit for limit in globals().values() if isinstance(limit, Limit)
 
 
 class ProblemLimits(NamedTuple):
-    """How many problems are noted in a definition, and how many of them get a suggestion, which takes 0.2 ms."""
+    """How many problems are noted in a definition, and how many of them get a suggestion, which is slow to find."""
 
     problems: int
     suggestions: int
@@ -72,4 +72,4 @@ class ProblemLimits(NamedTuple):
 
 REPORTED_PROBLEMS = ProblemLimits(DEFINITION_PROBLEMS, SUGGESTIONS)
 ALL_PROBLEMS = ProblemLimits(FIXED_PROBLEMS, FIXED_PROBLEMS)
-"""For fixes, which would need a pass for each hundred of them."""
+"""The limits for fixes, which would otherwise need a pass for every hundred problems."""

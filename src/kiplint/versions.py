@@ -88,7 +88,7 @@ class VersionRange:
 
     @staticmethod
     def union(ranges: Iterable[VersionRange]) -> VersionRange:
-        """All versions of the ranges, in time that grows with their intervals; `|` in a loop takes the square of it."""
+        """The versions of all ranges. `|` in a loop would take the square of the time."""
         return VersionRange(interval for versions in ranges for interval in versions.intervals)
 
     @property

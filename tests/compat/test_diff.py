@@ -536,6 +536,11 @@ def staggered(count: int, kind: str) -> bytes:
     return definition(*fields, validVersions="0-32767")
 
 
+def wide(count: int, kind: str) -> bytes:
+    """Fields that begin in one of 60 versions."""
+    return definition(*(field(f"F{number}", kind, f"{number % 60}+") for number in range(count)), validVersions="0-59")
+
+
 def chain(depth: int, kind: str) -> bytes:
     """Structs each in the one before."""
     kinds = [*(f"S{n + 1}" for n in range(depth - 1)), kind]
@@ -556,6 +561,7 @@ def tower(count: int, kind: str) -> bytes:
     [
         (unfolding, 6, 1, 40, UNFOLDED_FIELDS),
         (staggered, LAYOUTS, LAYOUTS, LAYOUTS + 1, LAYOUTS),
+        (wide, 60, 60, 2_000, UNFOLDED_FIELDS),
         (chain, UNFOLDED_LEVELS, 1, UNFOLDED_LEVELS + 1, UNFOLDED_LEVELS),
         (chain, UNFOLDED_LEVELS, 1, 2_000, UNFOLDED_LEVELS),
         (tower, 20, 1, 4_000, UNFOLDED_FIELDS),

@@ -14,6 +14,7 @@ from kiplint.engine.config import Config, load_rules, make_ruleset
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import check_set
+from kiplint.limits import ALL_PROBLEMS, DEFINITION_PROBLEMS
 from kiplint.model.load import entity_problems, load
 from kiplint.sources.schema_files import SchemaFile
 from kiplint.text.lines import Lines, decode_text
@@ -27,6 +28,13 @@ ALL_RULES = Config(select=["all"])
 @pytest.fixture(scope="module")
 def rules() -> RuleSet:
     return make_ruleset(ALL_RULES, load_rules(ALL_RULES, ""))
+
+
+def test_fixes_read_the_problems_beyond_those_that_are_reported() -> None:
+    text = definition(*[field("F")] * 50).replace(b'"', b"'")
+    count = text.count(b"'") // 2
+    assert len(load("XRequest.json", text).problems) == DEFINITION_PROBLEMS < count
+    assert len(load("XRequest.json", text, ALL_PROBLEMS).problems) == count
 
 
 def survive(data: bytes, rules: RuleSet) -> list[Finding]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.limits import DEFINITION_BYTES
+from kiplint.limits import DEFINITION_BYTES, DEFINITION_PROBLEMS
 from kiplint.text.decode import Problem
 from kiplint.text.diagnose import MISSING, Diagnosis, diagnose, read_json5
 from kiplint.text.lines import decode_text
@@ -79,6 +79,7 @@ def test_value(text: str, expected: list[str], value: object) -> None:
 @given(st.binary(max_size=60) | (random_texts | mutations()).map(str.encode))
 def test_never_raises_and_always_explains(data: bytes) -> None:
     diagnosis = diagnose(data)
+    assert len(diagnosis.problems) <= DEFINITION_PROBLEMS + 2
     for problem in diagnosis.problems:
         assert 0 <= problem.start <= problem.end <= len(decode_text(data))
         assert problem.detail

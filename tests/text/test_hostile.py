@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kiplint.engine.suppression import parse_suppressions
-from kiplint.limits import DEFINITION_BYTES, FIXED_PROBLEMS
+from kiplint.limits import DEFINITION_BYTES, DEFINITION_PROBLEMS, FIXED_PROBLEMS
+from kiplint.model.load import load
 from kiplint.text.decode import blank_comments, decode
 from kiplint.text.diagnose import MISSING, diagnose
 from kiplint.text.lines import decode_text
@@ -42,6 +43,9 @@ def exercise(data: bytes) -> None:
     diagnosis = diagnose(data)
     assert len(diagnosis.problems) <= FIXED_PROBLEMS + 1
     assert max((len(problem.pointer) + len(problem.detail) for problem in diagnosis.problems), default=0) < 3_000
+    reported_problems = load("XRequest.json", data).problems
+    assert len(reported_problems) <= 2 * DEFINITION_PROBLEMS
+    assert sum(len(problem.pointer) + len(problem.detail) for problem in reported_problems) < DEFINITION_BYTES
     assert diagnosis.problems or diagnosis.value is not MISSING
     text = decode_text(data)
     assert len(blank_comments(data)) == len(data)

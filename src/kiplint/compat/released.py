@@ -186,15 +186,14 @@ def _groups_of_release(base: Message | None, head: Message, holder: VersionGroup
 
 def _joined(groups: Iterable[VersionGroup]) -> list[VersionGroup]:
     """The groups without empty ones; those of one status and one message are one group."""
-    joined_groups: dict[tuple[Status, int], VersionGroup] = {}
+    groups_to_join: defaultdict[tuple[Status, int], list[VersionGroup]] = defaultdict(list)
     for group in groups:
-        if not group.versions:
-            continue
-        key = group.status, id(group.message)
-        earlier = joined_groups.get(key)
-        versions = earlier.versions | group.versions if earlier else group.versions
-        joined_groups[key] = group._replace(versions=versions)
-    return list(joined_groups.values())
+        if group.versions:
+            groups_to_join[group.status, id(group.message)].append(group)
+    return [
+        members[-1]._replace(versions=VersionRange.union(member.versions for member in members))
+        for members in groups_to_join.values()
+    ]
 
 
 def _form(message: Message, version: int) -> tuple[object, ...]:

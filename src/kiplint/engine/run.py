@@ -51,6 +51,7 @@ def check_set(
 
     `single_file`: the rest of the set is unknown, so a missing request or response is not a mistake. With a `fixer` the
     findings carry their fixes. `base` is an earlier state of the set: if two messages clash, the new one is at fault.
+    `most` limits the problems of each file.
     """
     definitions: list[Definition] = []
     reported_paths: set[str] = set()

@@ -203,7 +203,7 @@ def _check(
     rules: RuleSet | None = None,
     most: ProblemLimits = REPORTED_PROBLEMS,
 ) -> Result:
-    """The result of one set, by its own rules unless others are given.
+    """The result of one set, by its own rules unless others are given; `most` limits the problems of each file.
 
     The findings have fixes, with `strict` only those that edit no unchanged file.
     """

@@ -83,7 +83,7 @@ class Regression(NamedTuple):
 def regressions(before: CheckedFiles, after: CheckedFiles, limits: Limits) -> Iterator[Regression]:
     """The regressions of changed files: what they break in released versions, as in `diff`, and new findings.
 
-    What a file has that becomes readable is not new.
+    The findings of a file that becomes readable are not new.
     """
     yield from breaks_between(before.tree, after.tree, limits.allowed_breaks, limits.releases)
     unreadable_before, unreadable_after = (

@@ -106,7 +106,10 @@ MESSAGE_PROBLEMS: Final = {
 
 
 def load(file: str, data: bytes, most: ProblemLimits = REPORTED_PROBLEMS) -> Definition:
-    """Read the bytes of one definition file, whose path is `file`; never raises, whatever the bytes."""
+    """Read the bytes of one definition file, whose path is `file`; never raises, whatever the bytes.
+
+    `most` limits the problems of its text, and of its shape.
+    """
     spec = decode(data, DECODER)
     if spec is not None:
         return Definition(file, data, spec)

@@ -22,7 +22,7 @@ from kiplint.text.lines import BOM, Lines
 from kiplint.text.show import quoted
 
 MAX_POINTER: Final = 1_000
-"""The length, in characters, at which a problem's pointer stops, and is one of an element around the problem."""
+"""The longest pointer of a problem, in characters; a longer one ends at an element around the problem."""
 
 
 class Node(msgspec.Struct, eq=False):
